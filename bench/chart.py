@@ -1,0 +1,60 @@
+"""The figures as a picture: one panel a figure, one group of bars a layout, one colour a system."""
+
+from __future__ import annotations
+
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from bench.results import Report
+from bench.table import MEASURES, Measure, figure, layouts
+
+PANELS = (
+    "search p95, ms",
+    "search after a write p95, ms",
+    "open and first answer, ms",
+    "ingest p95, ms",
+    "resident memory, MB",
+    "disk, bytes a record",
+)
+COLOURS = ("#1b6ca8", "#e08e2b", "#7a7a7a")
+
+
+def draw_chart(report: Report, path: Path) -> Path | None:
+    """Write the picture; None without matplotlib, or without anything to show."""
+    if util.find_spec("matplotlib") is None or not report.cases:
+        return None
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    named = {measure.name: measure for measure in MEASURES}
+    chart, axes = pyplot.subplots(2, 3, figsize=(15, 8), constrained_layout=True)
+    for panel, name in zip(axes.flat, PANELS, strict=True):
+        if any(named[name].of(case) for case in report.cases):
+            _draw_panel(panel, named[name], report)
+        else:
+            panel.set_axis_off()
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    chart.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+    chart.savefig(path, dpi=110, metadata={"Software": None})
+    pyplot.close(chart)
+    return path
+
+
+def _draw_panel(panel: Any, measure: Measure, report: Report) -> None:
+    groups = list(layouts(report))
+    systems = list(dict.fromkeys(case.system for case in report.cases))
+    width = 0.8 / len(systems)
+    for place, (system, colour) in enumerate(zip(systems, COLOURS, strict=False)):
+        values = [measure.of(cases[system]) if system in cases else None for _, cases in groups]
+        heights = [value if value is not None else float("nan") for value in values]
+        places = [group + (place - (len(systems) - 1) / 2) * width for group in range(len(groups))]
+        bars = panel.bar(places, heights, width, label=system, color=colour)
+        panel.bar_label(bars, [figure(value) for value in values], fontsize=7, padding=1)
+    panel.set_title(f"{measure.name} (log scale, less is better)", fontsize=10)
+    panel.set_yscale("log")
+    panel.margins(y=0.12)
+    panel.set_xticks(range(len(groups)), [title.replace(" records in ", "\nin ") for title, _ in groups], fontsize=8)
+    panel.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,81 @@
+"""Clew as it comes, in this process, with every setting at its default."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from bench.corpus import Question, Record
+from bench.embedder import WordVectors
+from bench.system import HITS
+from clew import Memory
+from clew.api import Import
+from clew.config import Config
+from clew.ports import Vectors
+
+LINES_PER_IMPORT = 2000
+LOADING_BATCH = 512
+"""Texts embedded in one go while loading; the default serves a real model, which is slower than the store."""
+
+DRAIN_MS = 600_000
+
+
+class ClewStore:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.memory = self._open()
+
+    def _open(self, **settings: int) -> Memory:
+        config = Config.load(environment={}, data_dir=self._folder, **settings)
+        return Memory(config, embedder=WordVectors())
+
+    def load(self, records: Sequence[Record], vectors: Vectors) -> None:  # noqa: ARG002 - Clew makes its own
+        self.memory.close()
+        with self._open(embed_batch=LOADING_BATCH) as loading:
+            for start in range(0, len(records), LINES_PER_IMPORT):
+                lines = tuple(map(_line, records[start : start + LINES_PER_IMPORT]))
+                loading.call(Import(lines=lines))
+            loading.flush(timeout_ms=DRAIN_MS)
+        self.memory = self._open()
+
+    def store(self, record: Record, vector: Vectors) -> None:  # noqa: ARG002
+        self.memory.put(record.collection, record.id, record.text, {"ts": record.ts_ms})
+
+    def settle(self) -> None:
+        self.memory.flush(timeout_ms=DRAIN_MS)
+
+    def search(self, question: Question, vector: Vectors) -> int:  # noqa: ARG002
+        """Asks again while the answer is by words alone, as it is in the first moment after opening."""
+        while True:
+            result = self.memory.search(question.text, k=HITS, collections=[question.collection])
+            if not result.degraded:
+                return len(result.hits)
+
+    def close(self) -> None:
+        self.memory.close()
+
+
+def open_store(folder: Path) -> ClewStore:
+    return ClewStore(folder)
+
+
+def _line(record: Record) -> str:
+    line = {
+        "clew": 1,
+        "raw": False,
+        "places": [{"collection": record.collection, "id": record.id}],
+        "ts": record.ts_ms,
+        "role": None,
+        "provenance": "memory",
+        "trust": "unknown",
+        "stability": 0.5,
+        "tokens": len(record.text) // 4,
+        "version": 1,
+        "accessCount": 0,
+        "lastUsed": None,
+        "text": record.text,
+        "metadata": {"ts": record.ts_ms},
+    }
+    return msgspec.json.encode(line).decode()

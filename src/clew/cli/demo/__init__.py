@@ -1,0 +1,1 @@
+"""The bundled sample conversations and the tour through them."""

@@ -1,0 +1,105 @@
+"""`clew demo`: the whole loop on bundled conversations, in a folder of its own."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from clew.api import Hit
+from clew.cli.assemble import print_context
+from clew.cli.command import Verb
+from clew.cli.demo.tour import FINAL_QUERY, SESSIONS, Tour, take_tour
+from clew.cli.invocation import Invocation
+from clew.cli.terminal import print_degraded, print_heading, print_table
+from clew.cli.verify import print_report
+from clew.config import Config
+
+FAILED = 1
+
+
+@click.command("demo", cls=Verb, examples=["clew demo", "clew demo --keep"])
+@click.option("--keep", is_flag=True, help="Leave the demo's data folder to look at.")
+@click.pass_obj
+def command(invocation: Invocation, keep: bool) -> None:
+    """Show the whole loop on bundled conversations, in under a minute."""
+    from clew.engine import Memory
+
+    with (
+        _folder(keep) as folder,
+        Memory.open(_demo_config(invocation, folder)) as memory,
+        invocation.progress("Storing", None) as report,
+    ):
+        tour = take_tour(memory, str(folder), time.time_ns() // 1_000_000, report)
+    invocation.show(tour, lambda answer: _print_tour(answer, keep))
+    if tour.trespass.hits_of_others or not tour.verified.ok:
+        raise click.exceptions.Exit(FAILED)
+
+
+def _demo_config(invocation: Invocation, folder: Path) -> Config:
+    """The user's own settings on the demo's folder."""
+    return replace(invocation.config(), data_dir=folder)
+
+
+@contextmanager
+def _folder(keep: bool) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="clew-demo-"))
+    try:
+        yield folder
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _print_tour(tour: Tour, keep: bool) -> None:
+    _step(1, "Store", f"{len(SESSIONS)} conversations of two users, from three weeks ago to yesterday.")
+    click.echo(f"{tour.stored} turns stored; given a second time, {tour.stored_again} were stored.")
+    click.echo(f"{tour.memories} of the users' turns were worth keeping as memories.")
+    _step(2, "Search", "Each hit with the scores of both lanes; `-` is a lane that did not run.")
+    for answer in tour.answers:
+        click.echo()
+        print_heading(f"{answer.question.user} asks: {answer.question.text}")
+        click.echo(answer.question.why)
+        _print_hits(answer.result.hits)
+    print_degraded(sorted({reason for answer in tour.answers for reason in answer.result.degraded}))
+    _step(3, "Isolation", tour.trespass.question.why)
+    trespass = tour.trespass
+    click.echo(f"{trespass.question.user} asks: {trespass.question.text}")
+    click.echo(f"{trespass.hits} hits of their own turns, {trespass.hits_of_others} of anyone else's.")
+    _step(4, "Assemble", f"The context for maren's next question: {FINAL_QUERY}")
+    print_context(tour.context)
+    _step(5, "Verify", "The store proves its own promises.")
+    print_report(tour.verified)
+    _print_next(tour, keep)
+
+
+def _step(number: int, name: str, sentence: str) -> None:
+    click.echo()
+    print_heading(f"── {number}. {name} {'─' * (80 - len(name))}")
+    click.echo(sentence)
+
+
+def _print_hits(hits: tuple[Hit, ...]) -> None:
+    print_table(
+        ("score", "lexical", "dense", "role", "text"),
+        [(hit.scores.score, hit.scores.lexical, hit.scores.dense, hit.record.role, hit.record.text) for hit in hits],
+    )
+
+
+def _print_next(tour: Tour, keep: bool) -> None:
+    click.echo()
+    print_heading(f"Done in {tour.seconds:.1f} s. What to try next")
+    if keep:
+        click.echo(f"  clew search 'power cut' --user maren --data {tour.data_dir}")
+        click.echo(f"  clew collections --data {tour.data_dir}")
+    else:
+        click.echo("  clew demo --keep                                  look around in the demo's store")
+    click.echo("  clew ingest --session s1 --user me 'I like tea.'  keep a turn of your own")
+    click.echo("  clew search tea --user me                         find it again")
+    click.echo("  clew up                                           serve the store to agents")

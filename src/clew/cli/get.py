@@ -1,0 +1,50 @@
+"""`clew get`: whole records by their ids."""
+
+from __future__ import annotations
+
+import click
+
+from clew.api import RecordView
+from clew.cli.command import Verb
+from clew.cli.invocation import Invocation
+from clew.cli.terminal import compact_json, local_time, print_error, print_fields, print_json, print_text
+from clew.errors import NotFound
+
+
+@click.command("get", cls=Verb, examples=["clew get user:ada m_5f0c", "clew get session_raw:s1 t1 t2 --json"])
+@click.argument("collection")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.pass_obj
+def command(invocation: Invocation, collection: str, ids: tuple[str, ...]) -> None:
+    """Show whole records by their ids; status 3 when one is not there."""
+    with invocation.open() as memory:
+        records = memory.get(collection, *ids).records
+    missing = sorted(set(ids) - {record.id for record in records})
+    if invocation.json:
+        print_json({"records": records, "missing": missing})
+    else:
+        _print_records(records)
+        if missing:
+            print_error(NotFound.code, f"not in {collection}: {', '.join(missing)}", as_json=False)
+    if missing:
+        raise click.exceptions.Exit(NotFound.exit_status)
+
+
+def _print_records(records: tuple[RecordView, ...]) -> None:
+    for place, record in enumerate(records):
+        if place:
+            click.echo()
+        print_fields(
+            {
+                "id": record.id,
+                "collection": record.collection,
+                "when": local_time(record.ts),
+                "role": record.role,
+                "from": f"{record.provenance}, {record.trust}, stability {record.stability:g}",
+                "tokens": record.tokens,
+                "version": record.version,
+                "used": f"{record.access_count} times",
+                "metadata": compact_json(record.metadata),
+            }
+        )
+        print_text(record.text, indent="  ")

@@ -1,0 +1,16 @@
+"""`clew reembed`: new vectors for every text, from the embedder that is set now."""
+
+from __future__ import annotations
+
+import click
+
+from clew.cli.command import Verb
+from clew.cli.invocation import Invocation
+from clew.cli.pending import requeue
+
+
+@click.command("reembed", cls=Verb, examples=["clew reembed"])
+@click.pass_obj
+def command(invocation: Invocation) -> None:
+    """Embed every text anew, after the model was changed. Stopped, it goes on where it was."""
+    requeue(invocation, terms=False)

@@ -1,0 +1,158 @@
+"""All settings, in one frozen object: read once, every field documented and bounded.
+
+Later sources win: the defaults below, `clew.toml` in the data folder, `CLEW_*` in the environment,
+arguments. A name that no setting has, or a value out of bounds, is an error and not a guess.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from clew.errors import InvalidInput
+
+CONFIG_FILE = "clew.toml"
+MIB = 1024 * 1024
+
+
+def _setting(default: Any, help_text: str, low: float | None = None, high: float | None = None) -> Any:
+    return field(default=default, metadata={"help": help_text, "low": low, "high": high})
+
+
+def default_data_dir() -> Path:
+    """`CLEW_HOME`, or the user's data folder."""
+    home = os.environ.get("CLEW_HOME")
+    if home:
+        return Path(home).expanduser()
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "clew"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    data_dir: Path = field(
+        default_factory=default_data_dir, metadata={"help": "Folder that holds the store, packs and socket."}
+    )
+    listen: str = _setting("", "Endpoint of the daemon: unix:PATH or tcp:127.0.0.1:PORT; empty is DATA/clew.sock.")
+
+    embedder: str = _setting("auto", "auto, none, a pack's name or folder, openai, ollama, or hashing (tests only).")
+    embedder_url: str = _setting("", "Base address of an OpenAI-compatible or Ollama server.")
+    embedder_model: str = _setting("", "Model name to ask that server for.")
+    embedder_key_env: str = _setting("CLEW_EMBEDDER_KEY", "Environment variable that holds its key.")
+    embed_timeout_ms: int = _setting(1000, "Longest wait for a query's vector before answering by words.", 10, 60_000)
+    embed_batch: int = _setting(16, "Texts embedded in one go.", 1, 512)
+    embed_threads: int = _setting(0, "Threads of the embedding model; 0 is one a core.", 0, 64)
+
+    synchronous: str = _setting("full", "full survives power loss; normal survives a crash of the process.")
+    index_cache_bytes: int = _setting(512 * MIB, "Memory for loaded collection indexes.", MIB, 1 << 40)
+    max_text_bytes: int = _setting(MIB, "Longest text of one turn or record.", 1024, 64 * MIB)
+
+    similarity_weight: float = _setting(0.7, "Weight of similarity in the search score.", 0, 1)
+    recency_weight: float = _setting(0.2, "Weight of recency in the search score.", 0, 1)
+    scope_weight: float = _setting(0.1, "Weight of scope in the search score.", 0, 1)
+    recency_decay_session: float = _setting(1e-4, "Decay per second of age, session scope.", 0, 1)
+    recency_decay_user: float = _setting(1e-5, "Decay per second of age, user scope.", 0, 1)
+    recency_decay_global: float = _setting(2e-6, "Decay per second of age, global scope.", 0, 1)
+
+    gate_threshold: float = _setting(0.35, "A user's turn at or above this is kept as a memory.", 0, 1)
+
+    budget_tokens: int = _setting(8000, "Context budget where the caller names none.", 64, 10_000_000)
+    hard_share: float = _setting(0.30, "Largest share of the budget for hard authored text.", 0, 1)
+    soft_share: float = _setting(0.15, "Largest share of the budget for soft authored text.", 0, 1)
+    tail_share: float = _setting(0.50, "Share of the budget the recent tail grows to.", 0, 1)
+    tail_min_turns: int = _setting(4, "Turns of the tail that are always there.", 1, 1000)
+    guidance_share: float = _setting(0.10, "Largest share of the budget for elevated guidance.", 0, 1)
+    recall_candidates: int = _setting(64, "Records considered for recall.", 1, 1000)
+    recall_min_similarity: float = _setting(0.25, "Records less similar than this are not recalled.", 0, 1)
+    tokenizer: str = _setting("auto", "auto, estimate, o200k_base or cl100k_base.")
+
+    frame_limit_bytes: int = _setting(MIB, "Longest request line of the daemon.", 1024, 64 * MIB)
+    deadline_ms: int = _setting(30_000, "Longest time the daemon works on one request.", 10, 3_600_000)
+    max_connections: int = _setting(256, "Clients connected at once.", 1, 65_536)
+    max_inflight: int = _setting(32, "Requests of one client under way at once.", 1, 1024)
+    log_format: str = _setting("text", "text or json.")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data_dir", Path(self.data_dir).expanduser())
+        for item in fields(self):
+            _check(item.name, getattr(self, item.name), item.default, item.metadata)
+        _check_choice("synchronous", self.synchronous, ("full", "normal"))
+        _check_choice("log_format", self.log_format, ("text", "json"))
+        _check_choice("tokenizer", self.tokenizer, ("auto", "estimate", "o200k_base", "cl100k_base"))
+
+    @property
+    def database(self) -> Path:
+        return self.data_dir / "clew.db"
+
+    @property
+    def endpoint(self) -> str:
+        return self.listen or f"unix:{self.data_dir / 'clew.sock'}"
+
+    @property
+    def token_file(self) -> Path:
+        return self.data_dir / "token"
+
+    @classmethod
+    def load(cls, *, environment: Mapping[str, str] | None = None, **arguments: Any) -> Self:
+        """Settings from file, environment and arguments; an argument of None counts as not given."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        environment = os.environ if environment is None else environment
+        data_dir = Path(given.get("data_dir") or default_data_dir()).expanduser()
+        values = _from_file(data_dir / CONFIG_FILE) | _from_environment(environment) | given
+        values["data_dir"] = data_dir
+        _refuse_unknown(values)
+        return cls(**values)
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: {error}") from error
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for item in fields(Config):
+        text = environment.get(f"CLEW_{item.name.upper()}")
+        if text is not None and item.name != "data_dir":
+            values[item.name] = _parse(item.name, text, item.default)
+    return values
+
+
+def _parse(name: str, text: str, default: Any) -> Any:
+    kind = str if default is MISSING else type(default)
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise InvalidInput(f"CLEW_{name.upper()}: {text!r} is not a valid {kind.__name__}") from error
+
+
+def _refuse_unknown(values: Mapping[str, Any]) -> None:
+    known = {item.name for item in fields(Config)}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise InvalidInput(f"unknown setting {unknown[0]!r}; `clew config` lists what can be set")
+
+
+def _check(name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> None:
+    """A value has the type of its default (a whole number will do for a fraction) and keeps its bounds."""
+    if default is MISSING:
+        return
+    allowed: tuple[type, ...] = (int, float) if isinstance(default, float) else (type(default),)
+    if isinstance(value, bool) or not isinstance(value, allowed):
+        raise InvalidInput(f"{name} must be a {allowed[-1].__name__}, not {value!r}")
+    low, high = limits["low"], limits["high"]
+    if low is not None and not low <= value <= high:
+        raise InvalidInput(f"{name} must be from {low:g} to {high:g}, not {value!r}")
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InvalidInput(f"{name} must be one of {', '.join(choices)}, not {value!r}")

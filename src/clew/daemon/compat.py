@@ -1,0 +1,365 @@
+"""The methods an existing client of the protocol calls, put in terms of `MemoryApi`.
+
+Parameters are read tolerantly: unknown fields are ignored, the types of known ones are checked.
+Results keep the shapes such a client reads. Its metadata comes back as it was given; what Clew knows
+besides is added under keys the client did not use. `access_count` alone is always Clew's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from msgspec import Struct, field, to_builtins
+
+from clew.api import (
+    AddHint,
+    Clear,
+    Delete,
+    Gate,
+    GateScore,
+    Ingest,
+    JournalEntry,
+    JsonObject,
+    ListCollections,
+    ListRecords,
+    MemoryApi,
+    Message,
+    Put,
+    ReadJournal,
+    RecordView,
+    Search,
+    Touch,
+)
+from clew.daemon.wire import arguments
+from clew.errors import InvalidInput, NotAvailable
+
+P = TypeVar("P")
+
+OK: JsonObject = {"ok": True}
+MAX_TS_MS = 2**53
+
+GATE_KEYS: Mapping[str, str] = {
+    "g": "gate",
+    "t": "technical",
+    "h": "novelty",
+    "r": "repetition",
+    "d": "natural_density",
+    "inputFreq": "input_frequency",
+    "memSaturation": "memory_saturation",
+    "p": "artefacts",
+    "a": "actions",
+    "dtech": "technical_density",
+    "gconv": "conversational_score",
+    "gtech": "technical_score",
+}
+"""The wire's short names of the gate's parts."""
+
+TYPE_OF_SCOPE: Mapping[str, str] = {
+    "session": "turn",
+    "session_raw": "turn",
+    "turns": "turn",
+    "user": "memory",
+    "global": "memory",
+}
+
+
+class Params(Struct, kw_only=True, rename="camel"):
+    """Base of the parameters; unknown fields are ignored."""
+
+
+class Nothing(Params):
+    pass
+
+
+class InsertText(Params):
+    collection: str
+    id: str
+    text: str
+    metadata: JsonObject = field(default_factory=dict)
+
+
+class InsertSessionTurn(Params):
+    session_id: str
+    id: str
+    text: str
+    metadata: JsonObject = field(default_factory=dict)
+
+
+class GatingScalar(Params):
+    text: str
+    user_id: str | None = None
+
+
+class SearchText(Params):
+    collection: str
+    text: str
+    k: int = 10
+    exclude_ids: tuple[str, ...] | None = None
+
+
+class SearchTextCollections(Params):
+    collections: tuple[str, ...]
+    text: str
+    k: int = 10
+    exclude_by_collection: dict[str, tuple[str, ...]] | None = None
+
+
+class QueryRawSession(Params):
+    session_id: str
+    text: str
+    k: int = 10
+    exclude_ids: tuple[str, ...] | None = None
+
+
+class OneCollection(Params):
+    collection: str
+
+
+class ListByMeta(Params):
+    collection: str
+    key: str
+    value: Any
+
+
+class AccessUpdate(Params):
+    collection: str
+    ids: tuple[str, ...]
+
+
+class BumpAccessCounts(Params):
+    updates: tuple[AccessUpdate, ...]
+
+
+class OneUser(Params):
+    user_id: str | None = None
+
+
+class OneRecord(Params):
+    collection: str
+    id: str
+
+
+class LifecycleHint(Params, omit_defaults=True):
+    hook: str
+    reason: str | None = None
+    session_file: str | None = None
+    session_id: str | None = None
+    session_key: str | None = None
+    agent_id: str | None = None
+    workspace_dir: str | None = None
+    message_count: int | None = None
+    duration_ms: float | None = None
+    transcript_archived: bool | None = None
+    next_session_id: str | None = None
+    next_session_key: str | None = None
+
+
+class JournalQuery(Params):
+    session_id: str | None = None
+    limit: int = 50
+
+
+def _health(memory: MemoryApi, _: Nothing) -> JsonObject:
+    status = memory.status()
+    return {"ok": status.ok, "message": status.message}
+
+
+def _insert_text(memory: MemoryApi, given: InsertText) -> JsonObject:
+    memory.call(Put(collection=given.collection, id=given.id, text=given.text, metadata=given.metadata))
+    return OK
+
+
+def _insert_session_turn(memory: MemoryApi, given: InsertSessionTurn) -> JsonObject:
+    """Role, time and user stand in the metadata. A turn that names no role is not taken for the user's:
+    only theirs can become memories or guidance."""
+    role, user_id, ts = (given.metadata.get(key) for key in ("role", "userId", "ts"))
+    message = Message(
+        id=given.id,
+        text=given.text,
+        role=role if isinstance(role, str) else "assistant",
+        ts=_milliseconds(ts),
+        metadata=given.metadata,
+    )
+    owner = user_id if isinstance(user_id, str) else None
+    memory.call(Ingest(session_id=given.session_id, message=message, user_id=owner))
+    return OK
+
+
+def _gating_scalar(memory: MemoryApi, given: GatingScalar) -> JsonObject:
+    score: GateScore = memory.call(Gate(text=given.text, user_id=given.user_id))
+    return {short: getattr(score, name) for short, name in GATE_KEYS.items()}
+
+
+def _search_text(memory: MemoryApi, given: SearchText) -> JsonObject:
+    return _search(memory, given.text, given.k, {given.collection: given.exclude_ids or ()})
+
+
+def _search_text_collections(memory: MemoryApi, given: SearchTextCollections) -> JsonObject:
+    exclude = given.exclude_by_collection or {}
+    return _search(memory, given.text, given.k, {name: exclude.get(name, ()) for name in given.collections})
+
+
+def _query_raw_session(memory: MemoryApi, given: QueryRawSession) -> JsonObject:
+    return _search(memory, given.text, given.k, {f"session_raw:{given.session_id}": given.exclude_ids or ()})
+
+
+def _list_collection(memory: MemoryApi, given: OneCollection) -> JsonObject:
+    return {"results": [_result(record) for record in _records(memory, given.collection)]}
+
+
+def _list_by_meta(memory: MemoryApi, given: ListByMeta) -> JsonObject:
+    found = _records(memory, given.collection, key=given.key, value=given.value)
+    return {"results": [_result(record) for record in found]}
+
+
+def _bump_access_counts(memory: MemoryApi, given: BumpAccessCounts) -> JsonObject:
+    uses: dict[str, tuple[str, ...]] = {}
+    for update in given.updates:
+        uses[update.collection] = uses.get(update.collection, ()) + update.ids
+    memory.call(Touch(uses=uses))
+    return OK
+
+
+def _export_memory(memory: MemoryApi, given: OneUser) -> JsonObject:
+    names = [view.name for view in memory.call(ListCollections()).collections]
+    if given.user_id is None:
+        wanted = [name for name in names if name.startswith("user:")]
+    else:
+        wanted = [name for name in names if name == f"user:{given.user_id}"]
+    records = (record for name in wanted for record in _records(memory, name))
+    return {"records": [_exported(record) for record in records]}
+
+
+def _flush_namespace(memory: MemoryApi, given: OneUser) -> JsonObject:
+    if not given.user_id:
+        raise InvalidInput("flush_namespace needs a userId; it deletes every memory of that user")
+    memory.call(Clear(collection=f"user:{given.user_id}"))
+    return OK
+
+
+def _delete(memory: MemoryApi, given: OneRecord) -> JsonObject:
+    memory.call(Delete(collection=given.collection, ids=(given.id,)))
+    return OK
+
+
+def _session_lifecycle_hint(memory: MemoryApi, given: LifecycleHint) -> JsonObject:
+    details = to_builtins(given)
+    del details["hook"]
+    details.pop("sessionId", None)
+    memory.call(AddHint(hook=given.hook, session_id=given.session_id, details=details))
+    return {"ok": True, "hook": given.hook, "sessionId": given.session_id, "reason": given.reason}
+
+
+def _list_lifecycle_journal(memory: MemoryApi, given: JournalQuery) -> JsonObject:
+    journal = memory.call(ReadJournal(session_id=given.session_id, limit=given.limit))
+    return {"results": [_journal_result(entry) for entry in journal.entries]}
+
+
+def _compact_session(_memory: MemoryApi, _: Nothing) -> JsonObject:
+    raise NotAvailable("this version does not compact sessions; the whole history stays in the active view")
+
+
+def _expand_summary(_memory: MemoryApi, _: Nothing) -> JsonObject:
+    raise NotAvailable("this version makes no summaries, so there is none to expand; use query_raw_session")
+
+
+def _search(memory: MemoryApi, text: str, k: int, exclude: Mapping[str, tuple[str, ...]]) -> JsonObject:
+    """The protocol's score is the similarity alone, so the hits are put in its order."""
+    request = Search(text=text, k=k, collections=tuple(exclude), exclude=dict(exclude))
+    hits = sorted(memory.call(request).hits, key=lambda hit: -hit.scores.similarity)
+    return {"results": [_result(hit.record, hit.scores.similarity) for hit in hits]}
+
+
+def _records(memory: MemoryApi, collection: str, *, key: str | None = None, value: Any = None) -> Iterator[RecordView]:
+    """Every record of a collection, page by page."""
+    cursor: int | None = 0
+    while cursor is not None:
+        page = memory.call(ListRecords(collection=collection, cursor=cursor, key=key, value=value))
+        yield from page.records
+        cursor = page.cursor
+
+
+def _result(record: RecordView, score: float = 0.0) -> JsonObject:
+    return {
+        "id": record.id,
+        "score": score,
+        "text": record.text,
+        "metadata": _metadata(record),
+        "version": record.version,
+    }
+
+
+def _exported(record: RecordView) -> JsonObject:
+    return {
+        "collection": record.collection,
+        "id": record.id,
+        "text": record.text,
+        "metadata": _metadata(record),
+    }
+
+
+def _metadata(record: RecordView) -> JsonObject:
+    scope, _, owner = record.collection.partition(":")
+    known: JsonObject = {
+        "collection": record.collection,
+        "ts": record.ts,
+        "role": record.role,
+        "type": TYPE_OF_SCOPE.get(scope),
+        "provenance_class": record.provenance,
+        "stability_weight": record.stability,
+        "token_estimate": record.tokens,
+        "trust": record.trust,
+        "userId": owner if scope in ("user", "turns") else None,
+        "sessionId": owner if scope in ("session", "session_raw") else None,
+        "raw_history": True if scope == "session_raw" else None,
+        "active_view": False if scope == "session_raw" else None,
+    }
+    added = {key: value for key, value in known.items() if value is not None}
+    return added | record.metadata | {"access_count": record.access_count}
+
+
+def _journal_result(entry: JournalEntry) -> JsonObject:
+    about = {"hook": entry.hook, "ts": entry.ts, "sessionId": entry.session_id}
+    return {
+        "id": str(entry.seq),
+        "score": 0.0,
+        "text": entry.hook,
+        "metadata": entry.details | about,
+        "version": 1,
+    }
+
+
+def _milliseconds(value: Any) -> int | None:
+    """A usable time, or None for the store's clock: metadata is free, so anything may stand there."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 <= value < MAX_TS_MS else None
+
+
+Handler = Callable[[MemoryApi, JsonObject], object]
+
+
+def _reading(kind: type[P], act: Callable[[MemoryApi, P], JsonObject]) -> Handler:
+    return lambda memory, params: act(memory, arguments(params, kind))
+
+
+HANDLERS: dict[str, Handler] = {
+    "health": _reading(Nothing, _health),
+    "insert_text": _reading(InsertText, _insert_text),
+    "insert_session_turn": _reading(InsertSessionTurn, _insert_session_turn),
+    "gating_scalar": _reading(GatingScalar, _gating_scalar),
+    "search_text": _reading(SearchText, _search_text),
+    "search_text_collections": _reading(SearchTextCollections, _search_text_collections),
+    "query_raw_session": _reading(QueryRawSession, _query_raw_session),
+    "list_collection": _reading(OneCollection, _list_collection),
+    "list_by_meta": _reading(ListByMeta, _list_by_meta),
+    "bump_access_counts": _reading(BumpAccessCounts, _bump_access_counts),
+    "export_memory": _reading(OneUser, _export_memory),
+    "flush_namespace": _reading(OneUser, _flush_namespace),
+    "delete": _reading(OneRecord, _delete),
+    "session_lifecycle_hint": _reading(LifecycleHint, _session_lifecycle_hint),
+    "list_lifecycle_journal": _reading(JournalQuery, _list_lifecycle_journal),
+    "compact_session": _reading(Nothing, _compact_session),
+    "expand_summary": _reading(Nothing, _expand_summary),
+}
+"""The compatibility methods whose shape differs from Clew's own method of that purpose."""

@@ -1,0 +1,212 @@
+"""What bounds the daemon: how long a line, how many requests under way, how long the work.
+
+Every queue in the daemon has an end, and reaching it either stops reading from the client that filled
+it or gives that client an error. Nothing one client does takes room from another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Generic, Self, TypeVar
+
+from clew.config import Config
+from clew.errors import DeadlineExceeded
+
+CHUNK_BYTES = 64 * 1024
+"""Read from a socket in one go; also where asyncio stops reading ahead."""
+WORKERS = 16
+"""Threads that carry out requests. More than cores, because some requests only wait (`flush`)."""
+WORKERS_PER_CLIENT = 4
+"""So that no client, however many requests it has under way, holds all of them."""
+INFLIGHT_FRAMES = 4
+"""Bytes a client may have under way, in longest frames."""
+HEAD_BYTES = 512
+"""Kept of a line too long to read, to find its id."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    frame_bytes: int
+    inflight: int
+    connections: int
+    deadline_s: float
+    """For the work of one request, and again for the client to take its answer."""
+    drain_s: float = 10.0
+    """For what is under way when the daemon is told to stop."""
+    sign_in_s: float = 5.0
+    sign_in_attempts: int = 3
+    sign_in_bytes: int = 4096
+    """Longest line of a client that has not shown its token."""
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        return cls(
+            frame_bytes=config.frame_limit_bytes,
+            inflight=config.max_inflight,
+            connections=config.max_connections,
+            deadline_s=config.deadline_ms / 1000,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Oversize:
+    """Stands for a line over the limit; the line itself is skipped without being kept."""
+
+    head: bytes
+
+
+class Lines:
+    """Cuts a byte stream into lines, keeping no more than one line of `limit_bytes` at a time."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        self._held = bytearray()
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | Oversize]:
+        """The lines this chunk ends. Lazy, so that a changed limit holds from the next line on."""
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            yield from self._add(piece)
+            if not self._skipping:
+                yield bytes(self._held)
+            self._skipping = False
+            self._held.clear()
+        yield from self._add(rest)
+
+    def _add(self, piece: bytes) -> Iterator[Oversize]:
+        if self._skipping:
+            return
+        if len(self._held) + len(piece) > self.limit_bytes:
+            head = bytes(self._held[:HEAD_BYTES]) + piece[:HEAD_BYTES]
+            self._skipping = True
+            self._held.clear()
+            yield Oversize(head[:HEAD_BYTES])
+        else:
+            self._held += piece
+
+
+class Window:
+    """What one client may have under way. One task enters; any may leave."""
+
+    def __init__(self, requests: int, size_bytes: int) -> None:
+        self._requests_left = requests
+        self._bytes_left = size_bytes
+        self._freed = asyncio.Event()
+
+    async def enter(self, size_bytes: int) -> None:
+        """Wait until there is room. Bytes are counted after the fact, so one frame always fits."""
+        while self._requests_left <= 0 or self._bytes_left <= 0:
+            self._freed.clear()
+            await self._freed.wait()
+        self._requests_left -= 1
+        self._bytes_left -= size_bytes
+
+    def leave(self, size_bytes: int) -> None:
+        self._requests_left += 1
+        self._bytes_left += size_bytes
+        self._freed.set()
+
+
+class Workers:
+    """A fixed number of threads and one first-come queue.
+
+    The threads are daemonic, unlike those of `ThreadPoolExecutor`: a request that hangs for good must
+    not keep the process from ending.
+    """
+
+    def __init__(self, count: int = WORKERS) -> None:
+        self._jobs: queue.SimpleQueue[_Job[bytes] | None] = queue.SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._run, name=f"clew-worker-{number}", daemon=True) for number in range(count)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, work: Callable[[], bytes]) -> Future[bytes]:
+        job = _Job(work, Future())
+        self._jobs.put(job)
+        return job.future
+
+    def close(self) -> None:
+        """Let the threads end after their current job; does not wait for a job that hangs."""
+        for _ in self._threads:
+            self._jobs.put(None)
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job.run()
+            del job  # or an idle thread would keep the last request and its answer alive
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[T]):
+    work: Callable[[], T]
+    future: Future[T]
+
+    def run(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            self.future.set_result(self.work())
+        except BaseException as error:  # noqa: BLE001 — handed to whoever waits for the future
+            self.future.set_exception(error)
+
+
+class Lane:
+    """One client's share of the workers.
+
+    Each client has at most `WORKERS_PER_CLIENT` jobs in the workers' queue, which makes that queue
+    fair: whoever comes waits behind a few jobs of each other client and never behind all of one's.
+    """
+
+    def __init__(self, workers: Workers, width: int = WORKERS_PER_CLIENT) -> None:
+        self._workers = workers
+        self._turns = asyncio.Semaphore(width)
+        self._loop = asyncio.get_running_loop()
+
+    @asynccontextmanager
+    async def run(self, work: Callable[[], bytes], deadline_s: float) -> AsyncIterator[bytes]:
+        """The outcome of `work`; raises DeadlineExceeded when it is not there in time.
+
+        The place is given back when the block is left and the work has ended, whichever is later. So
+        neither hung work nor answers nobody reads can pile up.
+        """
+        deadline = self._loop.time() + deadline_s
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._turns.acquire()
+        except TimeoutError as error:
+            raise _not_begun(deadline_s) from error
+        future = self._workers.submit(work)
+        try:
+            yield await self._outcome(future, deadline, deadline_s)
+        finally:
+            future.add_done_callback(self._give_back)
+
+    async def _outcome(self, future: Future[bytes], deadline: float, deadline_s: float) -> bytes:
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await asyncio.wrap_future(future)
+        except TimeoutError as error:
+            if future.cancel():
+                raise _not_begun(deadline_s) from error
+            message = f"no answer within {deadline_s:g} s; the work goes on and may still take effect"
+            raise DeadlineExceeded(message) from error
+
+    def _give_back(self, _: Future[bytes]) -> None:
+        # Work that outlives the daemon's loop has no place left to give back.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._turns.release)
+
+
+def _not_begun(deadline_s: float) -> DeadlineExceeded:
+    return DeadlineExceeded(f"the daemon was busy for {deadline_s:g} s; the request was not begun")

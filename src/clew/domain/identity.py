@@ -1,0 +1,118 @@
+"""Names and ids: which collections exist, whose they are, and how an id is made from content.
+
+A collection's scope is part of its name, and the name is the only key a search is given, so no
+query can reach across users or sessions by mistake. Names are compared whole, never by prefix.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from enum import StrEnum
+
+from clew.domain.model import Role
+from clew.errors import InvalidInput
+
+MAX_ID_LENGTH = 512
+
+GLOBAL = "global"
+
+
+class Scope(StrEnum):
+    """How near a collection is to the running conversation."""
+
+    SESSION = "session"
+    USER = "user"
+    GLOBAL = "global"
+
+
+_SCOPE_OF_KIND = {
+    "session": Scope.SESSION,
+    "session_raw": Scope.SESSION,
+    "session_summary": Scope.SESSION,
+    "elevated": Scope.USER,
+    "turns": Scope.USER,
+    "user": Scope.USER,
+}
+
+
+def session(session_id: str) -> str:
+    """The active view of a session."""
+    return f"session:{checked_id(session_id, 'sessionId')}"
+
+
+def session_raw(session_id: str) -> str:
+    """Every turn of a session, for good."""
+    return f"session_raw:{checked_id(session_id, 'sessionId')}"
+
+
+def turns_of(user_id: str) -> str:
+    """What a user said, over all sessions."""
+    return f"turns:{checked_id(user_id, 'userId')}"
+
+
+def memories_of(user_id: str) -> str:
+    """What is kept about a user for good."""
+    return f"user:{checked_id(user_id, 'userId')}"
+
+
+def kind_of(collection: str) -> str:
+    return collection.partition(":")[0]
+
+
+def scope_of(collection: str) -> Scope:
+    return _SCOPE_OF_KIND.get(kind_of(collection), Scope.GLOBAL)
+
+
+def is_raw(collection: str) -> bool:
+    return kind_of(collection) == "session_raw"
+
+
+def is_internal(collection: str) -> bool:
+    return collection.startswith("_")
+
+
+def checked_collection(name: str) -> str:
+    """The name itself, if it can name a collection."""
+    return checked_id(name, "collection")
+
+
+def checked_id(value: str, what: str) -> str:
+    """The value itself, if it can be an id: not empty, bounded, printable."""
+    if not value or len(value) > MAX_ID_LENGTH:
+        raise InvalidInput(f"{what} must have 1 to {MAX_ID_LENGTH} characters, not {len(value)}")
+    if any(unicodedata.category(char) in ("Cc", "Cs") for char in value):
+        raise InvalidInput(f"{what} must not hold control characters")
+    return value
+
+
+def turn_name(session_id: str, id_: str) -> str:
+    """A turn's id among all turns of its user, where ids of several sessions stand together."""
+    return f"{session_id}/{id_}"
+
+
+def turn_id(session_id: str, role: Role, ts_ms: int, text: str, occurrence: int = 0) -> str:
+    """An id made from what the turn is, so that delivering it again gives the same id.
+
+    `occurrence` tells apart equal turns that one batch delivers with one time.
+    """
+    return f"t_{_digest(session_id, role, str(ts_ms), text, str(occurrence))}"
+
+
+def memory_id(source_collection: str, source_id: str) -> str:
+    """The id of the memory kept from one turn: the same turn is never kept twice."""
+    return f"m_{_digest(source_collection, source_id)}"
+
+
+def content_hash(role: Role | None, text: str) -> bytes:
+    """What makes two deliveries of one id the same turn."""
+    return bytes.fromhex(_digest(role or "", text))
+
+
+def _digest(*parts: str) -> str:
+    hasher = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8")
+        hasher.update(len(data).to_bytes(8, "little"))
+        hasher.update(data)
+    return hasher.hexdigest()

@@ -1,0 +1,102 @@
+"""The words of the system as types: roles, provenance, trust, drafts and stored records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+Metadata = Mapping[str, Any]
+"""Free JSON given by a client. Returned as it came; Clew never takes authority from it."""
+
+
+class Role(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+
+
+class Provenance(StrEnum):
+    """Where a text came from. Decides trust and authority; wording never does."""
+
+    AUTHORED = "authored"
+    USER_TURN = "user_turn"
+    ASSISTANT_TURN = "assistant_turn"
+    SYSTEM_TURN = "system_turn"
+    TOOL_OUTPUT = "tool_output"
+    MEMORY = "memory"
+
+
+class Trust(StrEnum):
+    TRUSTED = "trusted"
+    UNKNOWN = "unknown"
+    UNTRUSTED = "untrusted"
+    QUARANTINED = "quarantined"
+
+
+PROVENANCE_OF_ROLE: Mapping[Role, Provenance] = {
+    Role.USER: Provenance.USER_TURN,
+    Role.ASSISTANT: Provenance.ASSISTANT_TURN,
+    Role.SYSTEM: Provenance.SYSTEM_TURN,
+    Role.TOOL_CALL: Provenance.ASSISTANT_TURN,
+    Role.TOOL_RESULT: Provenance.TOOL_OUTPUT,
+}
+
+TRUST_OF_PROVENANCE: Mapping[Provenance, Trust] = {
+    Provenance.AUTHORED: Trust.TRUSTED,
+    Provenance.USER_TURN: Trust.UNKNOWN,
+    Provenance.ASSISTANT_TURN: Trust.UNKNOWN,
+    Provenance.SYSTEM_TURN: Trust.UNKNOWN,
+    Provenance.TOOL_OUTPUT: Trust.UNTRUSTED,
+    Provenance.MEMORY: Trust.UNKNOWN,
+}
+
+STABILITY_OF_PROVENANCE: Mapping[Provenance, float] = {
+    Provenance.AUTHORED: 1.0,
+    Provenance.USER_TURN: 0.5,
+    Provenance.ASSISTANT_TURN: 0.3,
+    Provenance.SYSTEM_TURN: 0.3,
+    Provenance.TOOL_OUTPUT: 0.1,
+    Provenance.MEMORY: 0.5,
+}
+"""How lasting a text is taken to be before anything is known of it. Only authored text is 1.0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A text ready to be stored: everything but the place it goes to."""
+
+    text: str
+    ts_ms: int
+    role: Role | None
+    provenance: Provenance
+    trust: Trust
+    stability: float
+    tokens: int
+    terms: bytes
+    """The packed search terms of this text, see `clew.domain.terms`."""
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A stored text as one collection sees it."""
+
+    collection: str
+    id: str
+    text: str
+    ts_ms: int
+    role: Role | None
+    provenance: Provenance
+    trust: Trust
+    stability: float
+    tokens: int
+    metadata: Metadata
+    seq: int
+    """Place in the collection's own order. Grows with every write; never reused."""
+    version: int
+    access_count: int
+    last_used_ms: int | None

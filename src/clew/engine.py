@@ -1,0 +1,177 @@
+"""The engine in this process: puts store, indexes, models and services together, and answers requests.
+
+This is the only module that names concrete adapters. Each operation is one entry of `_SERVICES`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from clew import __version__, api
+from clew.config import Config
+from clew.domain.terms import ANALYSER_VERSION
+from clew.errors import InvalidInput
+from clew.index.cache import IndexCache
+from clew.models.choose import Choice, make_embedder
+from clew.models.guard import GuardedEmbedder
+from clew.models.tokens import make_counter
+from clew.ports import Clock, Embedder, Ids
+from clew.services import assemble, gatekeeping, ingest, recall, records, transfer, verify
+from clew.services.indexing import Indexer
+from clew.services.meaning import Meaning
+from clew.services.parts import Parts
+from clew.storage.protocol import Store
+from clew.storage.sqlite import SqliteStore
+
+R = TypeVar("R")
+
+_log = logging.getLogger("clew.engine")
+
+_SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
+    api.AddHint: records.add_hint,
+    api.Assemble: assemble.assemble,
+    api.Clear: records.clear,
+    api.Delete: records.delete,
+    api.EnsureCollections: records.ensure_collections,
+    api.Export: transfer.export,
+    api.Gate: gatekeeping.gate,
+    api.Get: records.get,
+    api.Import: transfer.import_lines,
+    api.Ingest: ingest.ingest,
+    api.IngestBatch: ingest.ingest_batch,
+    api.ListCollections: records.list_collections,
+    api.ListRecords: records.list_records,
+    api.Put: ingest.put,
+    api.ReadJournal: records.read_journal,
+    api.Search: recall.find,
+    api.Touch: records.touch,
+    api.Verify: verify.verify,
+}
+
+_LEAVES_WORK = (api.Ingest, api.IngestBatch, api.Put, api.Import, api.Verify)
+"""Requests after which the queue may hold something new."""
+
+
+class SystemClock:
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class RandomIds:
+    def new(self) -> str:
+        return uuid.uuid4().hex
+
+
+class Memory(api.MemoryApi):
+    """A store opened in this process. Safe to use from several threads; several processes may share one."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        store: Store | None = None,
+        embedder: Embedder | None = None,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+    ) -> None:
+        """The parts may be given, for tests and for embedding Clew; `open` is the usual way."""
+        self._store = store or SqliteStore(config.database, synchronous=config.synchronous)
+        self._parts = Parts(
+            config=config,
+            store=self._store,
+            indexes=IndexCache(self._store, config.index_cache_bytes),
+            meaning=_make_meaning(config, self._store, embedder),
+            counter=make_counter(config),
+            clock=clock or SystemClock(),
+            ids=ids or RandomIds(),
+        )
+        if self._store.analyser_version() != ANALYSER_VERSION:
+            _log.info("search terms are of an older version; computing them again")
+            self._store.replace_terms(ANALYSER_VERSION, verify.terms_of)
+        self._indexer = Indexer(self._parts, _lock_file(config, store))
+        self._indexer.start()
+
+    @classmethod
+    def open(cls, config: Config | None = None, **settings: Any) -> Self:
+        """Open the store of a data folder, making it where there is none.
+
+        `Memory.open()` takes everything from `clew.toml` and the environment; keyword arguments are
+        settings: `Memory.open(data_dir="notes", embedder="none")`.
+        """
+        return cls(config or Config.load(**settings))
+
+    def call(self, request: api.Request[R]) -> R:
+        answer: Any
+        match request:
+            case api.GetStatus():
+                answer = self._status()
+            case api.Flush():
+                answer = self._flush(request)
+            case api.Reindex():
+                answer = self._reindex(request)
+            case _:
+                answer = _SERVICES[type(request)](self._parts, request)
+                if isinstance(request, _LEAVES_WORK):
+                    self._indexer.wake()
+        return answer  # type: ignore[no-any-return]  # the request's type says which answer it is
+
+    def close(self) -> None:
+        self._indexer.close()
+        self._parts.meaning.close()
+        self._store.close()
+
+    def _status(self) -> api.Status:
+        parts = self._parts
+        counts = parts.store.counts()
+        trouble = parts.meaning.health()
+        return api.Status(
+            ok=True,
+            message="ok" if trouble is None else f"degraded: {trouble}",
+            version=__version__,
+            data_dir=str(parts.config.data_dir),
+            turn_count=counts.user_turns,
+            memory_count=counts.memories,
+            record_count=counts.records,
+            lifecycle_hint_count=counts.hints,
+            gating_threshold=parts.config.gate_threshold,
+            abstractive_ready=False,
+            embedding_profile=parts.meaning.profile,
+            pending=counts.pending,
+            token_counter=parts.counter.name,
+            index_bytes=parts.indexes.nbytes,
+            store_bytes=counts.store_bytes,
+            degraded=() if trouble is None else (trouble,),
+        )
+
+    def _flush(self, request: api.Flush) -> api.Flushed:
+        if request.timeout_ms < 0:
+            raise InvalidInput("timeoutMs must not be negative")
+        pending = self._indexer.drain(request.timeout_ms / 1000)
+        return api.Flushed(ok=pending == 0, pending=pending)
+
+    def _reindex(self, request: api.Reindex) -> api.Done:
+        count = 0
+        if request.terms:
+            count = self._store.replace_terms(ANALYSER_VERSION, verify.terms_of)
+        if self._parts.meaning.available:
+            count = self._parts.meaning.adopt()
+            self._indexer.wake()
+        elif not request.terms:
+            self._parts.meaning.adopt()  # raises: there is nothing to embed with
+        return api.Done(count=count)
+
+
+def _make_meaning(config: Config, store: Store, embedder: Embedder | None) -> Meaning:
+    choice = Choice(embedder) if embedder is not None else make_embedder(config)
+    timeout_ms = config.embed_timeout_ms
+    guarded = GuardedEmbedder(choice.embedder, timeout_ms) if choice.embedder is not None else None
+    return Meaning(store, guarded, choice.reason, timeout_ms)
+
+
+def _lock_file(config: Config, store: Store | None) -> Path | None:
+    return config.data_dir / "indexer.lock" if store is None else None

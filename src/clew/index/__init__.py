@@ -1,0 +1,1 @@
+"""The searchable view of each collection: in memory, exact, derived from rows alone."""

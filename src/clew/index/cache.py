@@ -1,0 +1,59 @@
+"""The loaded indexes: brought up to date on every use, bounded in bytes, least recently used out first."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from clew.index.collection import CollectionIndex
+from clew.storage.protocol import Store
+
+
+class IndexCache:
+    def __init__(self, store: Store, max_bytes: int) -> None:
+        self._store = store
+        self._max_bytes = max_bytes
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        with self._lock:
+            return sum(entry.nbytes for entry in self._entries.values())
+
+    @contextmanager
+    def current(self, collection: str) -> Iterator[CollectionIndex]:
+        """The collection's index, equal to the rows as they are now, for this caller alone."""
+        entry = self._entry(collection)
+        with entry.lock:
+            index = entry.index
+            index.apply(self._store.feed(collection, index.until))
+            if index.crowded_by_dead:
+                entry.index = index = CollectionIndex()
+                index.apply(self._store.feed(collection, 0))
+            entry.nbytes = index.nbytes
+            yield index
+        self._evict()
+
+    def _entry(self, collection: str) -> _Entry:
+        with self._lock:
+            entry = self._entries.setdefault(collection, _Entry())
+            self._entries.move_to_end(collection)
+            return entry
+
+    def _evict(self) -> None:
+        """An index over the bound on its own is not kept at all: it is loaded again when asked for."""
+        with self._lock:
+            total = sum(entry.nbytes for entry in self._entries.values())
+            while total > self._max_bytes:
+                _, entry = self._entries.popitem(last=False)
+                total -= entry.nbytes
+
+
+class _Entry:
+    def __init__(self) -> None:
+        self.index = CollectionIndex()
+        self.lock = threading.Lock()
+        self.nbytes = 0

@@ -1,0 +1,214 @@
+"""One collection's index: times, terms and vectors of its members, side by side.
+
+Nothing here has a file of its own. An index is made from the store's feed and brought up to date by
+asking the feed for what came after; built at once or bit by bit, it gives the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.domain.calibration import Calibration
+from clew.domain.terms import QueryTerms, term_hash
+from clew.index.postings import Postings
+from clew.index.vectors import Grid, cosines, decode
+from clew.storage.protocol import Feed, FeedRow
+
+TERM_SATURATION = 0.9
+LENGTH_INFLUENCE = 0.4
+"""The two constants of BM25; short chat turns want little of either."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalLane:
+    """How well each position matches the words of a query, in [0, 1]."""
+
+    scores: Floats
+    exact_share: float
+    """How much of what the query asks for, and this collection knows, must match exactly."""
+
+
+class CollectionIndex:
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self.until = 0
+        self._seqs = _Growing(np.int64)
+        self._times = _Growing(np.int64)
+        self._lengths = _Growing(np.int32)
+        self._alive = _Growing(np.bool_)
+        self._embedded = _Growing(np.bool_)
+        self._rows: _Growing | None = None
+        self._postings = Postings()
+        self._norms: Floats | None = None
+        self._dead = 0
+
+    # --- keeping up --------------------------------------------------------------------------------
+
+    def apply(self, feed: Feed) -> None:
+        """Take in what happened since `until`."""
+        if feed.reset:
+            self._forget()
+        if feed.added:
+            self._add(feed.added)
+        for seq in feed.removed:
+            self._remove(seq)
+        if feed.vectors:
+            self._embed(np.array([seq for seq, _ in feed.vectors]), [blob for _, blob in feed.vectors])
+        if feed.added or feed.removed:
+            self._norms = None
+        self.until = feed.until
+
+    def _add(self, rows: Sequence[FeedRow]) -> None:
+        first = len(self._seqs)
+        self._seqs.extend([row.seq for row in rows])
+        self._times.extend([row.ts_ms for row in rows])
+        self._lengths.extend(self._postings.add(first, [row.terms for row in rows]))
+        self._alive.extend(np.ones(len(rows), np.bool_))
+        self._embedded.extend(np.zeros(len(rows), np.bool_))
+        if self._rows is not None:
+            self._rows.extend(np.zeros((len(rows), self._rows.width), np.float32))
+        known = [(row.seq, row.vector) for row in rows if row.vector is not None]
+        if known:
+            self._embed(np.array([seq for seq, _ in known]), [vector for _, vector in known])
+
+    def _remove(self, seq: int) -> None:
+        position = self._position(seq)
+        if position is not None and self._alive.view[position]:
+            self._alive.view[position] = False
+            self._dead += 1
+
+    def _embed(self, seqs: NDArray[np.int64], blobs: Sequence[bytes]) -> None:
+        if self._rows is None:
+            self._rows = _Growing(np.float32, width=len(blobs[0]) // 2)
+            self._rows.extend(np.zeros((len(self._seqs), self._rows.width), np.float32))
+        positions = np.searchsorted(self._seqs.view, seqs)
+        self._rows.view[positions] = decode(blobs, self._rows.width)
+        self._embedded.view[positions] = True
+
+    def _position(self, seq: int) -> int | None:
+        position = int(np.searchsorted(self._seqs.view, seq))
+        return position if position < len(self._seqs) and self._seqs.view[position] == seq else None
+
+    def equals(self, other: CollectionIndex) -> bool:
+        """Whether both would answer every question alike."""
+        mine, theirs = self._contents(), other._contents()
+        return len(mine) == len(theirs) and all(
+            np.array_equal(left, right) for left, right in zip(mine, theirs, strict=True)
+        )
+
+    def _contents(self) -> list[NDArray[Any]]:
+        """Everything an answer depends on, of the members that are there, in one canonical form."""
+        alive = self._alive.view
+        contents = [array.view[alive] for array in (self._seqs, self._times, self._lengths, self._embedded)]
+        if self._rows is not None and contents[3].any():
+            contents.append(self._rows.view[alive])
+        return [*contents, *self._postings.contents(alive)]
+
+    # --- answering -----------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Members that are there."""
+        return len(self._seqs) - self._dead
+
+    @property
+    def crowded_by_dead(self) -> bool:
+        """Whether most of the memory is held by members that have left."""
+        return self._dead > 1024 and self._dead > self.size
+
+    @property
+    def nbytes(self) -> int:
+        held = (self._seqs, self._times, self._lengths, self._alive, self._embedded, self._rows)
+        return self._postings.nbytes + sum(array.nbytes for array in held if array is not None)
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        return self._alive.view
+
+    @property
+    def times(self) -> NDArray[np.int64]:
+        return self._times.view
+
+    @property
+    def seqs(self) -> NDArray[np.int64]:
+        return self._seqs.view
+
+    def lexical(self, query: QueryTerms) -> LexicalLane:
+        """BM25 over this collection's own statistics, as a share of a full match."""
+        total = np.zeros(len(self._seqs), np.float32)
+        weight = exact_weight = 0.0
+        norms = self._length_norms()
+        for term in (*query.words, *query.exact):
+            positions, counts = self._postings.find(term_hash(term))
+            holders = positions.size if self._dead == 0 else int(self._alive.view[positions].sum())
+            rarity = math.log(1.0 + (self.size - holders + 0.5) / (holders + 0.5))
+            weight += rarity
+            if holders > 0:
+                exact_weight += rarity if term in query.exact else 0.0
+                often = counts.astype(np.float32)
+                total[positions] += np.float32(rarity * (1.0 + TERM_SATURATION)) * often / (often + norms[positions])
+        if weight > 0.0:
+            total /= np.float32(weight)
+            np.minimum(total, 1.0, out=total)
+        return LexicalLane(total, exact_weight / weight if weight else 0.0)
+
+    def _length_norms(self) -> Floats:
+        """BM25's allowance for long texts; the same until the collection changes."""
+        if self._norms is None:
+            lengths = self._lengths.view
+            mean_length = max(int(lengths[self._alive.view].sum()) / max(self.size, 1), 1.0)
+            share = np.float32(LENGTH_INFLUENCE / mean_length) * lengths.astype(np.float32)
+            self._norms = np.float32(TERM_SATURATION) * (np.float32(1.0 - LENGTH_INFLUENCE) + share)
+        return self._norms
+
+    def dense(self, query: Grid, calibration: Calibration) -> Floats | None:
+        """Calibrated similarities; not a number where a member has no vector. None where no member has one."""
+        if self._rows is None or self._rows.width != query.size:
+            return None
+        values = calibration.similarity(cosines(self._rows.view, query))
+        embedded = self._embedded.view
+        if not embedded.all():
+            values[~embedded] = np.nan
+        return values
+
+
+class _Growing:
+    """An array that grows at its end in amortised constant time."""
+
+    def __init__(self, dtype: type[np.generic], width: int = 0) -> None:
+        self.width = width
+        self._size = 0
+        self._data = np.empty((0, width) if width else 0, dtype)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def view(self) -> NDArray[Any]:
+        return self._data[: self._size]
+
+    @property
+    def nbytes(self) -> int:
+        return self._data.nbytes
+
+    def extend(self, values: object) -> None:
+        added = np.asarray(values, self._data.dtype)
+        needed = self._size + len(added)
+        if needed > len(self._data):
+            # A first load is exact; only what keeps growing gets room to grow.
+            capacity = needed if self._size == 0 else max(needed, self._size + self._size // 4 + 64)
+            grown = np.empty((capacity, *self._data.shape[1:]), self._data.dtype)
+            grown[: self._size] = self._data[: self._size]
+            self._data = grown
+        self._data[self._size : needed] = added
+        self._size = needed

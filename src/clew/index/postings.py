@@ -1,0 +1,79 @@
+"""Which members hold a term: sorted arrays for the bulk, a short unsorted tail for what is new.
+
+The tail is folded into the bulk when it has grown to a share of it, so that adding stays cheap and
+finding stays one binary search a term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.domain.terms import PACKED_TERM
+
+MIN_TAIL = 8192
+TAIL_SHARE = 0.25
+
+Found = tuple[NDArray[np.int32], NDArray[np.uint8]]
+
+
+class Postings:
+    def __init__(self) -> None:
+        self._terms = np.empty(0, np.uint64)
+        self._positions = np.empty(0, np.int32)
+        self._counts = np.empty(0, np.uint8)
+        self._tail: list[tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]] = []
+        self._tail_size = 0
+
+    @property
+    def nbytes(self) -> int:
+        return (self._terms.size + self._tail_size) * 13
+
+    def add(self, first_position: int, blobs: Sequence[bytes]) -> NDArray[np.int32]:
+        """Add members in a row; gives each one's length in terms."""
+        sizes = np.array([len(blob) // PACKED_TERM.itemsize for blob in blobs], np.int64)
+        packed = np.frombuffer(b"".join(blobs), PACKED_TERM)
+        positions = np.repeat(np.arange(first_position, first_position + len(blobs), dtype=np.int32), sizes)
+        counts = packed["count"].copy()
+        self._tail.append((packed["term"].copy(), positions, counts))
+        self._tail_size += len(packed)
+        if self._tail_size > max(MIN_TAIL, TAIL_SHARE * self._terms.size):
+            self._fold()
+        ends = np.cumsum(np.concatenate(([0], counts.astype(np.int64))))
+        edges = np.concatenate(([0], np.cumsum(sizes)))
+        lengths: NDArray[np.int32] = (ends[edges[1:]] - ends[edges[:-1]]).astype(np.int32)
+        return lengths
+
+    def find(self, term: int) -> Found:
+        """The positions that hold a term, ascending, and how often each does."""
+        wanted = np.uint64(term)
+        low = int(np.searchsorted(self._terms, wanted, side="left"))
+        high = int(np.searchsorted(self._terms, wanted, side="right"))
+        pieces = [(self._positions[low:high], self._counts[low:high])]
+        for terms, positions, counts in self._tail:
+            at = np.flatnonzero(terms == wanted)
+            if at.size:
+                pieces.append((positions[at], counts[at]))
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate([p for p, _ in pieces]), np.concatenate([c for _, c in pieces])
+
+    def contents(self, alive: NDArray[np.bool_]) -> list[NDArray[np.generic]]:
+        """Terms, places among the living, and counts, in one canonical order."""
+        self._fold()
+        held = alive[self._positions]
+        places = (np.cumsum(alive) - 1)[self._positions[held]]
+        terms, counts = self._terms[held], self._counts[held]
+        order = np.lexsort((places, terms))
+        return [terms[order], places[order], counts[order]]
+
+    def _fold(self) -> None:
+        terms = np.concatenate([self._terms, *(piece[0] for piece in self._tail)])
+        order = np.argsort(terms, kind="stable")
+        self._terms = terms[order]
+        self._positions = np.concatenate([self._positions, *(piece[1] for piece in self._tail)])[order]
+        self._counts = np.concatenate([self._counts, *(piece[2] for piece in self._tail)])[order]
+        self._tail = []
+        self._tail_size = 0

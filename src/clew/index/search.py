@@ -1,0 +1,101 @@
+"""Search inside one collection: both lanes side by side, fused, the best returned with their scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.domain.calibration import Calibration
+from clew.domain.identity import Scope
+from clew.domain.ranking import SCOPE_NEARNESS, Weights, fuse, recency, search_score
+from clew.domain.terms import QueryTerms
+from clew.index.collection import CollectionIndex
+from clew.index.vectors import Grid
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question, prepared once for all the collections it is put to."""
+
+    terms: QueryTerms
+    vector: Grid | None
+    calibration: Calibration | None
+    now_ms: int
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A member that was found, with the score and rank of each lane. A lane that did not see it is None."""
+
+    seq: int
+    ts_ms: int
+    score: float
+    similarity: float
+    lexical: float
+    lexical_rank: int | None
+    dense: float | None
+    dense_rank: int | None
+    recency: float
+    scope: float
+
+
+def search(index: CollectionIndex, query: Query, scope: Scope, decay: float, limit: int) -> list[Candidate]:
+    """The best members that match at all, best first; ties go to the newer, then to the one written later."""
+    if index.size == 0 or limit <= 0:
+        return []
+    lexical = index.lexical(query.terms)
+    dense = _dense(index, query)
+    similarity = fuse(lexical.scores, dense, lexical.exact_share)
+    recent = recency(index.times, query.now_ms, decay)
+    score = search_score(similarity, recent, scope, query.weights)
+    found = index.alive & (similarity > 0.0)
+    best = _best(np.where(found, score, np.float32(-1.0)), index.times, limit)
+    lexical_ranks = _ranks(lexical.scores, index.alive, best)
+    dense_ranks = [None] * len(best) if dense is None else _ranks(dense, index.alive, best)
+    return [
+        Candidate(
+            seq=int(index.seqs[at]),
+            ts_ms=int(index.times[at]),
+            score=float(score[at]),
+            similarity=float(similarity[at]),
+            lexical=float(lexical.scores[at]),
+            lexical_rank=lexical_rank,
+            dense=None if dense is None or np.isnan(dense[at]) else float(dense[at]),
+            dense_rank=dense_rank,
+            recency=float(recent[at]),
+            scope=SCOPE_NEARNESS[scope],
+        )
+        for at, lexical_rank, dense_rank in zip(best, lexical_ranks, dense_ranks, strict=True)
+    ]
+
+
+def _dense(index: CollectionIndex, query: Query) -> Floats | None:
+    if query.vector is None or query.calibration is None:
+        return None
+    return index.dense(query.vector, query.calibration)
+
+
+def _best(score: Floats, times: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    """Positions of the highest scores, none below 0. All that tie with the last place are put in order."""
+    threshold = np.float32(0.0)
+    if limit < len(score):
+        threshold = max(threshold, np.partition(score, len(score) - limit)[len(score) - limit])
+    candidates = np.flatnonzero(score >= threshold)
+    order = np.lexsort((-candidates, -times[candidates], -score[candidates]))
+    return candidates[order][:limit]
+
+
+def _ranks(lane: Floats, alive: NDArray[np.bool_], best: NDArray[np.int64]) -> list[int | None]:
+    """1 for the best of the whole lane; None where the lane gives nothing. Ties share the better rank."""
+    values = lane[best]
+    seen = values[values > 0.0]
+    if seen.size == 0:
+        return [None] * len(best)
+    rivals = np.sort(lane[(lane >= seen.min()) & alive])
+    above = rivals.size - np.searchsorted(rivals, values, side="right")
+    return [int(rank) + 1 if value > 0.0 else None for value, rank in zip(values, above, strict=True)]

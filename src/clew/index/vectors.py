@@ -1,0 +1,46 @@
+"""Unit vectors as small whole numbers, so that a similarity is the same number everywhere.
+
+A component is stored as round(4000 x), two bytes. A dot product of two such vectors is a sum of
+whole numbers that, by the Cauchy-Schwarz inequality, never passes 2**24, and float32 adds whole
+numbers below 2**24 without rounding. So the result does not depend on the order of summation: not
+on the rows beside it, the number of threads, the processor, or whether the index was built at once
+or bit by bit. The grid costs less than 0.0002 of a cosine, about as much as float16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+SCALE = 4000
+DTYPE = np.dtype("<i2")
+
+Grid = NDArray[np.float32]
+"""Whole numbers held as float32, the type matrix products are fast in."""
+
+
+def to_grid(vectors: NDArray[np.float32]) -> Grid:
+    """Rows scaled to unit length and rounded; a row that cannot be scaled becomes zero."""
+    finite = np.nan_to_num(np.atleast_2d(vectors).astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    lengths = np.linalg.norm(finite, axis=1, keepdims=True)
+    units = np.divide(finite, lengths, out=np.zeros_like(finite), where=lengths > 1e-12)
+    grid: Grid = np.rint(units * SCALE).astype(np.float32)
+    return grid
+
+
+def encode(vectors: NDArray[np.float32]) -> list[bytes]:
+    return [row.tobytes() for row in to_grid(vectors).astype(DTYPE)]
+
+
+def decode(blobs: Sequence[bytes], dimensions: int) -> Grid:
+    """One row a blob; a blob of another length is a damaged one and counts as no vector."""
+    size = dimensions * DTYPE.itemsize
+    blank = bytes(size)
+    whole = b"".join(blob if len(blob) == size else blank for blob in blobs)
+    return np.frombuffer(whole, dtype=DTYPE).reshape(len(blobs), dimensions).astype(np.float32)
+
+
+def cosines(rows: Grid, query: Grid) -> NDArray[np.float32]:
+    return (rows @ query) / np.float32(SCALE * SCALE)

@@ -1,0 +1,1 @@
+"""Embedding models and token counters: what turns text into vectors and counts."""

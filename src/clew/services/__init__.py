@@ -1,0 +1,1 @@
+"""What the engine does with rows, indexes and models: one file a verb."""

@@ -1,0 +1,81 @@
+"""The gate at work: two searches a turn, a grade, and the memory a good grade makes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from clew.api import Gate, GateScore
+from clew.domain import identity
+from clew.domain.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS, GateParts, grade
+from clew.domain.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance
+from clew.domain.ranking import Weights
+from clew.domain.terms import analyse_query
+from clew.index.search import Query, search
+from clew.index.vectors import Grid, decode
+from clew.services.parts import Parts
+from clew.services.recall import MAX_QUERY_CHARS
+from clew.storage.protocol import NewRecord, Place, QueuedTask, Task
+
+_SIMILARITY_ALONE = Weights(similarity=1.0, recency=0.0, scope=0.0)
+
+
+def gate(parts: Parts, request: Gate) -> GateScore:
+    """Grade a text as if this user said it now; nothing is kept."""
+    vector, _ = parts.meaning.of_query(request.text[:MAX_QUERY_CHARS])
+    graded = _grade(parts, request.text, request.user_id, vector, own_id=None)
+    threshold = parts.config.gate_threshold
+    return GateScore(**asdict(graded), threshold=threshold, keep=graded.gate >= threshold)
+
+
+def promoted(parts: Parts, task: QueuedTask) -> NewRecord | None:
+    """The memory to keep from a user's turn; None where the gate stays shut."""
+    own = next((place for place in task.places if identity.kind_of(place.collection) == "turns"), None)
+    if own is None:
+        return None
+    user_id = own.collection.partition(":")[2]
+    calibration = parts.meaning.calibration
+    vector = None
+    if task.vector is not None and calibration is not None:
+        vector = decode([task.vector], len(task.vector) // 2)[0]
+    graded = _grade(parts, task.draft.text, user_id, vector, own.id)
+    return _memory(parts, task, own, user_id, graded) if graded.gate >= parts.config.gate_threshold else None
+
+
+def _grade(parts: Parts, text: str, user_id: str | None, vector: Grid | None, own_id: str | None) -> GateParts:
+    if user_id is None:
+        return grade(text, [], [])
+    query = Query(
+        terms=analyse_query(text[:MAX_QUERY_CHARS]),
+        vector=vector,
+        calibration=parts.meaning.calibration,
+        now_ms=parts.clock.now_ms(),
+        weights=_SIMILARITY_ALONE,
+    )
+    memories = _similarities(parts, identity.memories_of(user_id), query, MEMORY_NEIGHBOURS, None)
+    turns = _similarities(parts, identity.turns_of(user_id), query, TURN_NEIGHBOURS, own_id)
+    return grade(text, memories, turns)
+
+
+def _similarities(parts: Parts, collection: str, query: Query, count: int, own_id: str | None) -> list[float]:
+    """How near the nearest members are in meaning; by words where meaning is not known. Not counting itself."""
+    own = {record.seq for record in parts.store.get(collection, [own_id])} if own_id is not None else set()
+    with parts.indexes.current(collection) as index:
+        found = search(index, query, identity.scope_of(collection), 0.0, count + len(own))
+    near = [found_.similarity if found_.dense is None else found_.dense for found_ in found if found_.seq not in own]
+    return near[:count]
+
+
+def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: GateParts) -> NewRecord:
+    source = {"collection": own.collection, "id": own.id}
+    decomposition = {f"gating_{name}": value for name, value in asdict(graded).items() if name != "gate"}
+    draft = replace(
+        task.draft,
+        provenance=Provenance.MEMORY,
+        trust=TRUST_OF_PROVENANCE[Provenance.MEMORY],
+        stability=max(STABILITY_OF_PROVENANCE[task.draft.provenance], graded.gate),
+        metadata={**task.draft.metadata, "source": source, "gating_score": graded.gate, **decomposition},
+    )
+    place = Place(identity.memories_of(user_id), identity.memory_id(own.collection, own.id))
+    vector = task.vector if parts.meaning.usable else None
+    tasks = (Task.EMBED,) if vector is None and parts.meaning.wanted else ()
+    return NewRecord(draft, place, tasks, vector)

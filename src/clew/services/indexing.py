@@ -1,0 +1,184 @@
+"""The worker behind acknowledged writes: embeds what waits, then lets the gate decide, in order.
+
+The queue lives in the store, so a crash loses no work. One process works on a store at a time, held
+by a file lock that the system releases when the process dies; others only add to the queue.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+
+from clew.domain.model import Draft
+from clew.domain.terms import passage_text
+from clew.errors import ClewError, EmbedderFailed
+from clew.services.gatekeeping import promoted
+from clew.services.ingest import speaker_in
+from clew.services.parts import Parts
+from clew.storage.protocol import QueuedTask, Task
+
+IDLE_SECONDS = 0.5
+"""How often the queue is looked at for work that other processes left."""
+
+MAX_PAUSE_SECONDS = 30.0
+_ATTEMPTS_ALONE = 3
+
+_log = logging.getLogger("clew.indexing")
+
+
+class Indexer:
+    def __init__(self, parts: Parts, lock_file: Path | None) -> None:
+        self._parts = parts
+        self._lock = _ProcessLock(lock_file)
+        self._wake = threading.Event()
+        self._progress = threading.Event()
+        self._stopping = threading.Event()
+        self._pause_seconds = 0.0
+        self._thread = threading.Thread(target=self._run, name="clew-indexer", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is work; a pause after a failure is not cut short."""
+        self._wake.set()
+
+    def drain(self, timeout_seconds: float) -> int:
+        """Wait until nothing waits that can be done now; how many tasks are left."""
+        deadline = time.monotonic() + timeout_seconds
+        while True:
+            self._progress.clear()
+            left = self._workable()
+            remaining = deadline - time.monotonic()
+            if left == 0 or remaining <= 0:
+                return self._parts.store.counts().pending
+            self._wake.set()
+            self._progress.wait(min(remaining, 0.05))
+
+    def close(self) -> None:
+        """Stops after the step under way; a step that hangs is left behind, its work still queued."""
+        self._stopping.set()
+        self._wake.set()
+        self._thread.join(timeout=5.0)
+        self._lock.release()
+
+    def _workable(self) -> int:
+        store = self._parts.store
+        embeddable = store.pending(Task.EMBED) if self._parts.meaning.available else 0
+        return embeddable + store.pending(Task.GATE)
+
+    # --- the worker thread -----------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._wake.clear()
+            worked = self._attempt()
+            self._progress.set()
+            if self._pause_seconds:
+                self._stopping.wait(self._pause_seconds)
+            elif not worked:
+                self._wake.wait(IDLE_SECONDS)
+
+    def _attempt(self) -> bool:
+        """One step; a failure is kept in the status and tried again after a growing pause."""
+        try:
+            self._parts.meaning.settle()  # every process must know which vectors it may compare
+            worked = self._lock.acquire() and self._embed_some() | self._gate_some()
+        except ClewError as error:
+            self._pause(str(error))
+            return False
+        except Exception:  # noqa: BLE001 — the edge of this thread: queued work must outlive any bug
+            _log.exception("indexing failed")
+            self._pause("unexpected failure")
+            return False
+        self._pause_seconds = 0.0
+        return worked
+
+    def _pause(self, reason: str) -> None:
+        self._pause_seconds = min(max(self._pause_seconds * 2, 0.25), MAX_PAUSE_SECONDS)
+        _log.warning("indexing pauses for %.2f s: %s", self._pause_seconds, reason)
+
+    def _embed_some(self) -> bool:
+        meaning, store = self._parts.meaning, self._parts.store
+        tasks = store.queued(Task.EMBED, self._parts.config.embed_batch) if meaning.usable else []
+        if not tasks:
+            return False
+        vectors = self._vectors([_passage(task.draft) for task in tasks])
+        store.finish(
+            [task.seq for task in tasks],
+            {task.record_key: vector for task, vector in zip(tasks, vectors, strict=True)},
+        )
+        return True
+
+    def _gate_some(self) -> bool:
+        store = self._parts.store
+        ready = [task for task in store.queued(Task.GATE, self._parts.config.embed_batch) if self._is_ready(task)]
+        for task in ready:
+            if self._stopping.is_set():
+                break
+            memory = promoted(self._parts, task)
+            store.finish([task.seq], {}, [memory] if memory is not None else [])
+        return bool(ready)
+
+    def _is_ready(self, task: QueuedTask) -> bool:
+        """The gate compares meanings, so it waits for the vector where one is to come."""
+        return task.vector is not None or not self._parts.meaning.usable
+
+    def _vectors(self, passages: list[str]) -> list[bytes]:
+        """One vector a passage. A text that the embedder alone cannot take must not block those behind it."""
+        try:
+            return self._parts.meaning.of_passages(passages)
+        except EmbedderFailed:
+            if len(passages) == 1 and not self._works():
+                raise
+        if not self._works():
+            raise EmbedderFailed("the embedding model does not answer")
+        return [self._vector_alone(passage) for passage in passages]
+
+    def _vector_alone(self, passage: str) -> bytes:
+        for _ in range(_ATTEMPTS_ALONE):
+            try:
+                return self._parts.meaning.of_passages([passage])[0]
+            except EmbedderFailed:
+                continue
+        return bytes(len(self._parts.meaning.of_passages(["probe"])[0]))  # near to nothing, found by words
+
+    def _works(self) -> bool:
+        try:
+            self._parts.meaning.of_passages(["probe"])
+        except EmbedderFailed:
+            return False
+        return True
+
+
+def _passage(draft: Draft) -> str:
+    return passage_text(draft.text, speaker_in(dict(draft.metadata)))
+
+
+class _ProcessLock:
+    """An advisory lock on a file; held by one process at a time, let go when it dies."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def acquire(self) -> bool:
+        if self._path is None or self._descriptor is not None:
+            return True
+        descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -1,0 +1,128 @@
+"""The dense lane's way to an embedder: which one is in use, whether its vectors fit the store's.
+
+Everything here may be missing or fail. Then the answer is by words alone, and says so.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+from clew.domain.calibration import Calibration
+from clew.errors import EmbedderFailed
+from clew.index.vectors import Grid, encode, to_grid
+from clew.ports import Embedder
+from clew.storage.protocol import Store
+
+
+class WatchedEmbedder(Embedder, Protocol):
+    """An embedder that keeps its callers from hanging and knows how it fares."""
+
+    def trouble(self) -> str | None:
+        """Why a query would fail right now; None when it is worth trying."""
+
+    def state(self) -> str:
+        """`ok`, or the reason of the last failure that no success has followed."""
+
+
+class Meaning:
+    def __init__(
+        self, store: Store, embedder: WatchedEmbedder | None, absent_reason: str = "", patience_ms: int = 1000
+    ) -> None:
+        """`patience_ms` is how long a query waits for an embedder that is still loading."""
+        self._store = store
+        self._embedder = embedder
+        self._absent_reason = absent_reason
+        self._patience_s = patience_ms / 1000
+        self._settled = threading.Event()
+        self._mismatch: str | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether there is an embedder at all, working or not."""
+        return self._embedder is not None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether texts should wait for vectors: one embeds them now, or one has before."""
+        return self.available or self._store.model() is not None
+
+    @property
+    def usable(self) -> bool:
+        """Whether new vectors may join the store's."""
+        return self._embedder is not None and self._settled.is_set() and self._mismatch is None
+
+    @property
+    def profile(self) -> str | None:
+        return str(self._embedder.identity) if self.usable and self._embedder else None
+
+    @property
+    def calibration(self) -> Calibration | None:
+        return self._embedder.calibration if self.usable and self._embedder else None
+
+    def settle(self) -> None:
+        """Compare the embedder with the store's vectors; a store without any takes this one.
+
+        Raises EmbedderFailed where the embedder cannot say yet who it is.
+        """
+        if self._embedder is None or self._settled.is_set():
+            return
+        identity, held = self._embedder.identity, self._store.model()
+        if held is None:
+            self._store.adopt_model(identity)
+        elif held == identity:
+            self._store.queue_missing_vectors()
+        else:
+            self._mismatch = f"the store holds vectors of {held}, the embedder is {identity}: run `clew reembed`"
+        self._settled.set()
+
+    def adopt(self) -> int:
+        """Make the embedder the store's, and queue all it has not embedded; how many."""
+        if self._embedder is None:
+            raise EmbedderFailed(f"there is no embedding model to use: {self._absent_reason}")
+        queued = self._store.adopt_model(self._embedder.identity)
+        self._mismatch = None
+        self._settled.set()
+        return queued
+
+    def of_query(self, text: str) -> tuple[Grid | None, str | None]:
+        """The query's vector, or the reason why there is none."""
+        if self._embedder is not None and self._embedder.trouble() is None:
+            self._settled.wait(self._patience_s)
+        reason = self.trouble()
+        if reason is not None or self._embedder is None:
+            return None, reason
+        try:
+            return to_grid(self._embedder.embed_query(text))[0], None
+        except EmbedderFailed as error:
+            return None, f"search by words alone: {error}"
+
+    def of_passages(self, texts: Sequence[str]) -> list[bytes]:
+        """Vectors as the store keeps them. Raises EmbedderFailed."""
+        if self._embedder is None:
+            raise EmbedderFailed("there is no embedding model")
+        return encode(self._embedder.embed_passages(texts))
+
+    def trouble(self) -> str | None:
+        """Why a search would be by words alone right now; None when it would not."""
+        failing = self._embedder.trouble() if self._embedder is not None else None
+        return self._unfit() or (failing and f"search by words alone: {failing}")
+
+    def health(self) -> str | None:
+        """Why not all is well; None when it is. Unlike `trouble`, remembers a failure until a success."""
+        state = self._embedder.state() if self._embedder is not None else "ok"
+        return self._unfit() or (None if state == "ok" else f"search by words alone: {state}")
+
+    def _unfit(self) -> str | None:
+        if self._embedder is None:
+            return f"search by words alone: {self._absent_reason}"
+        if self._mismatch is not None:
+            return f"search by words alone: {self._mismatch}"
+        if not self._settled.is_set():
+            return "search by words alone: the embedding model is still loading"
+        return None
+
+    def close(self) -> None:
+        if self._embedder is not None:
+            self._embedder.close()

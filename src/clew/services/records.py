@@ -1,0 +1,120 @@
+"""Records by name: reading, listing, taking out of a collection, counting uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clew.api import (
+    AddHint,
+    Clear,
+    CollectionList,
+    CollectionView,
+    Delete,
+    Done,
+    EnsureCollections,
+    Get,
+    Journal,
+    JournalEntry,
+    ListCollections,
+    ListRecords,
+    ReadJournal,
+    Records,
+    RecordView,
+    Touch,
+)
+from clew.domain.identity import checked_collection
+from clew.domain.model import Record
+from clew.errors import InvalidInput
+from clew.services.parts import Parts
+
+MAX_PAGE = 10_000
+
+
+def get(parts: Parts, request: Get) -> Records:
+    return Records(records=tuple(map(view, parts.store.get(request.collection, request.ids))))
+
+
+def list_records(parts: Parts, request: ListRecords) -> Records:
+    limit = checked_limit(request.limit, MAX_PAGE)
+    page = parts.store.page(request.collection, checked_cursor(request.cursor), limit)
+    wanted = page if request.key is None else _where(page, request.key, request.value)
+    cursor = page[-1].seq if len(page) == limit else None
+    return Records(records=tuple(map(view, wanted)), cursor=cursor)
+
+
+def list_collections(parts: Parts, _: ListCollections) -> CollectionList:
+    found = parts.store.collections()
+    return CollectionList(collections=tuple(CollectionView(name=name, count=count) for name, count in found))
+
+
+def delete(parts: Parts, request: Delete) -> Done:
+    return Done(count=parts.store.remove(request.collection, request.ids))
+
+
+def clear(parts: Parts, request: Clear) -> Done:
+    return Done(count=parts.store.clear(request.collection))
+
+
+def ensure_collections(parts: Parts, request: EnsureCollections) -> Done:
+    parts.store.ensure([checked_collection(name) for name in request.collections])
+    return Done(count=len(request.collections))
+
+
+def touch(parts: Parts, request: Touch) -> Done:
+    return Done(count=parts.store.touch(request.uses, parts.clock.now_ms()))
+
+
+def add_hint(parts: Parts, request: AddHint) -> Done:
+    parts.store.add_hint(parts.clock.now_ms(), request.hook, request.session_id, request.details)
+    return Done(count=1)
+
+
+def read_journal(parts: Parts, request: ReadJournal) -> Journal:
+    hints = parts.store.hints(request.session_id, checked_limit(request.limit, MAX_PAGE))
+    return Journal(
+        entries=tuple(
+            JournalEntry(
+                seq=hint.seq, ts=hint.ts_ms, hook=hint.hook, session_id=hint.session_id, details=dict(hint.details)
+            )
+            for hint in hints
+        )
+    )
+
+
+def view(record: Record) -> RecordView:
+    """A record as callers see it."""
+    return RecordView(
+        collection=record.collection,
+        id=record.id,
+        text=record.text,
+        ts=record.ts_ms,
+        role=record.role.value if record.role else None,
+        provenance=record.provenance.value,
+        trust=record.trust.value,
+        stability=record.stability,
+        tokens=record.tokens,
+        version=record.version,
+        access_count=record.access_count,
+        metadata=dict(record.metadata),
+    )
+
+
+def checked_cursor(cursor: int) -> int:
+    if not 0 <= cursor < 2**32:
+        raise InvalidInput(f"{cursor} is not a cursor that a page gave")
+    return cursor
+
+
+def checked_limit(limit: int, highest: int) -> int:
+    if not 1 <= limit <= highest:
+        raise InvalidInput(f"the number asked for must be from 1 to {highest}, not {limit}")
+    return limit
+
+
+def _where(records: Sequence[Record], key: str, value: object) -> list[Record]:
+    """JSON equality: 1 and true are different values."""
+    return [
+        record
+        for record in records
+        if key in record.metadata and type(record.metadata[key]) is type(value) and record.metadata[key] == value
+    ]

@@ -1,0 +1,1 @@
+"""Where rows live: the contract, an in-memory reference, and SQLite."""

@@ -1,0 +1,378 @@
+"""The reference store: the contract in plain dictionaries, the oracle the real stores are tested against."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from clew.domain.identity import is_raw, kind_of
+from clew.domain.model import Draft, Metadata, Record
+from clew.errors import Conflict, NotAvailable, RawHistoryProtected
+from clew.ports import EmbedderIdentity
+from clew.storage.memory_state import Collection, Member, State, Text
+from clew.storage.protocol import (
+    JOURNAL_LIMIT,
+    Counts,
+    Feed,
+    FeedRow,
+    Finding,
+    Hint,
+    NewRecord,
+    NewTurn,
+    Place,
+    QueuedTask,
+    StoredRecord,
+    Task,
+    TermsOf,
+)
+
+
+class MemoryStore:
+    """Atomic by copying the state and keeping the copy when the operation succeeds."""
+
+    def __init__(self) -> None:
+        self._state = State()
+        self._lock = threading.RLock()
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def append(self, turns: Sequence[NewTurn]) -> list[bool]:
+        with self._transaction():
+            return [self._append(turn) for turn in turns]
+
+    def _append(self, turn: NewTurn) -> bool:
+        self.ensure([place.collection for place in turn.places])
+        taken = [self._same_turn(place, turn.draft) for place in turn.places]
+        if any(taken):
+            return False
+        key = self._add_text(turn.draft, raw=True, tasks=turn.tasks)
+        for place in turn.places:
+            self._add_member(place, key)
+        return True
+
+    def _same_turn(self, place: Place, draft: Draft) -> bool:
+        member = self._state.collections[place.collection].members.get(place.id)
+        if member is None:
+            return False
+        held = self._state.texts[member.text].draft
+        if (held.role, held.text) != (draft.role, draft.text):
+            raise Conflict(f"{place.collection} already holds a turn {place.id!r} with other content")
+        return True
+
+    def put(self, records: Sequence[NewRecord]) -> list[tuple[int, bool]]:
+        with self._transaction():
+            return [self._put(new) for new in records]
+
+    def _put(self, new: NewRecord) -> tuple[int, bool]:
+        if is_raw(new.place.collection):
+            raise RawHistoryProtected(f"{new.place.collection} is raw history; it takes turns only")
+        self.ensure([new.place.collection])
+        member = self._state.collections[new.place.collection].members.get(new.place.id)
+        version, uses = 1, (0, None)
+        if member is not None:
+            held = self._state.texts[member.text]
+            if _content(held.draft) == _content(new.draft):
+                return member.version, False
+            if held.raw:
+                raise RawHistoryProtected(f"{new.place.id!r} is a raw turn; it does not change")
+            version, uses = member.version + 1, (held.access_count, held.last_used_ms)  # type: ignore[assignment]
+            self._drop_member(new.place)
+        key = self._add_text(new.draft, raw=False, tasks=new.tasks)
+        text = self._state.texts[key]
+        text.access_count, text.last_used_ms = uses
+        if new.vector is not None and self._state.model is not None:
+            text.vectors[self._state.model] = new.vector
+        self._add_member(new.place, key, version)
+        return version, True
+
+    def remove(self, collection: str, ids: Sequence[str]) -> int:
+        with self._transaction():
+            held = self._removable(collection).members
+            present = [id_ for id_ in dict.fromkeys(ids) if id_ in held]
+            for id_ in present:
+                self._drop_member(Place(collection, id_))
+            return len(present)
+
+    def clear(self, collection: str) -> int:
+        with self._transaction():
+            held = self._removable(collection)
+            count = len(held.members)
+            for id_ in list(held.members):
+                self._forget(Place(collection, id_))
+            self._reload(held)
+            return count
+
+    def ensure(self, collections: Sequence[str]) -> None:
+        with self._transaction():
+            for name in collections:
+                self._state.collections.setdefault(name, Collection())
+
+    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
+        with self._transaction():
+            texts = [
+                self._state.texts[member.text]
+                for name, ids in uses.items()
+                for id_ in ids
+                if (member := self._collection(name).members.get(id_)) is not None
+            ]
+            for text in texts:
+                text.access_count += 1
+                text.last_used_ms = max(text.last_used_ms or now_ms, now_ms)
+            return len(texts)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def get(self, collection: str, ids: Sequence[str]) -> list[Record]:
+        members = self._collection(collection).members
+        return [self._record(collection, id_, members[id_]) for id_ in ids if id_ in members]
+
+    def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
+        by_seq = {member.seq: id_ for id_, member in self._collection(collection).members.items()}
+        return self.get(collection, [by_seq[seq] for seq in seqs if seq in by_seq])
+
+    def page(self, collection: str, after: int, limit: int) -> list[Record]:
+        ordered = self._collection(collection).in_order()
+        return [self._record(collection, *item) for item in ordered if item[1].seq > after][:limit]
+
+    def newest(self, collection: str, before: int | None, limit: int) -> list[Record]:
+        ordered = reversed(self._collection(collection).in_order())
+        wanted = [item for item in ordered if before is None or item[1].seq < before]
+        return [self._record(collection, *item) for item in wanted[:limit]]
+
+    def collections(self) -> list[tuple[str, int]]:
+        return sorted((name, len(held.members)) for name, held in self._state.collections.items())
+
+    def counts(self) -> Counts:
+        held = self.collections()
+        return Counts(
+            records=len(self._state.texts),
+            user_turns=sum(count for name, count in held if kind_of(name) == "turns" and ":" in name),
+            memories=sum(count for name, count in held if kind_of(name) == "user" and ":" in name),
+            hints=len(self._state.hints),
+            pending=len(self._state.queue),
+            store_bytes=0,
+        )
+
+    def feed(self, collection: str, after: int) -> Feed:
+        held = self._collection(collection)
+        if collection not in self._state.collections:
+            return Feed(until=0, reset=after > 0)
+        reset = after > 0 and (held.reset_at > after or after > held.last_seq)
+        start = 0 if reset else after
+        added = [self._feed_row(member) for _, member in held.in_order() if member.seq > start]
+        if reset or start == 0:
+            return Feed(held.last_seq, reset, added)
+        removed = [seq for at, seq in held.removed if at > after and seq <= after]
+        return Feed(held.last_seq, False, added, removed, self._arrived(held, after))
+
+    def _arrived(self, held: Collection, after: int) -> list[tuple[int, bytes]]:
+        by_seq = {member.seq: member for member in held.members.values()}
+        seqs = dict.fromkeys(seq for at, seq in held.vectors if at > after and seq <= after)
+        rows = [self._feed_row(by_seq[seq]) for seq in seqs if seq in by_seq]
+        return [(row.seq, row.vector) for row in rows if row.vector is not None]
+
+    # --- the queue behind writes -------------------------------------------------------------------
+
+    def queued(self, task: Task, limit: int) -> list[QueuedTask]:
+        waiting = [(seq, key) for seq, (key, kind) in sorted(self._state.queue.items()) if kind is task]
+        return [self._queued(seq, key, task) for seq, key in waiting[:limit]]
+
+    def pending(self, task: Task) -> int:
+        return sum(kind is task for _, kind in self._state.queue.values())
+
+    def _queued(self, seq: int, key: int, task: Task) -> QueuedTask:
+        text = self._state.texts[key]
+        vector = text.vectors.get(self._state.model) if self._state.model else None
+        return QueuedTask(seq, task, key, text.draft, tuple(sorted(text.places)), vector)
+
+    def finish(self, done: Sequence[int], vectors: Mapping[int, bytes], promoted: Sequence[NewRecord] = ()) -> None:
+        with self._transaction():
+            for key, vector in vectors.items():
+                self._set_vector(key, vector)
+            for new in promoted:
+                self._put(new)
+            for seq in done:
+                self._state.queue.pop(seq, None)
+
+    def _set_vector(self, key: int, vector: bytes) -> None:
+        text = self._state.texts.get(key)
+        if text is None or self._state.model is None:
+            return
+        text.vectors = {self._state.model: vector}
+        for place in sorted(text.places):
+            held = self._state.collections[place.collection]
+            held.vectors.append((held.next_seq(), held.members[place.id].seq))
+
+    def model(self) -> EmbedderIdentity | None:
+        return self._state.model
+
+    def adopt_model(self, identity: EmbedderIdentity) -> int:
+        with self._transaction():
+            if identity != self._state.model:
+                self._state.model = identity
+                self._reload_all()
+            return self.queue_missing_vectors()
+
+    def queue_missing_vectors(self) -> int:
+        with self._transaction():
+            waiting = {key for key, task in self._state.queue.values() if task is Task.EMBED}
+            missing = [
+                key
+                for key, text in sorted(self._state.texts.items())
+                if self._state.model not in text.vectors and key not in waiting
+            ]
+            for key in missing:
+                self._add_task(key, Task.EMBED)
+            return len(missing)
+
+    def analyser_version(self) -> int:
+        return self._state.analyser
+
+    def replace_terms(self, version: int, compute: TermsOf) -> int:
+        with self._transaction():
+            for text in self._state.texts.values():
+                text.draft = replace(text.draft, terms=compute(text.draft))
+            self._state.analyser = version
+            self._reload_all()
+            return len(self._state.texts)
+
+    # --- the lifecycle journal -----------------------------------------------------------------------
+
+    def add_hint(self, ts_ms: int, hook: str, session_id: str | None, details: Metadata) -> None:
+        with self._transaction():
+            self._state.last_hint += 1
+            self._state.hints.append(Hint(self._state.last_hint, ts_ms, hook, session_id, details))
+            del self._state.hints[:-JOURNAL_LIMIT]
+
+    def hints(self, session_id: str | None, limit: int) -> list[Hint]:
+        newest_first = reversed(self._state.hints)
+        return [hint for hint in newest_first if session_id in (None, hint.session_id)][:limit]
+
+    # --- moving and checking -----------------------------------------------------------------------
+
+    def export(self, after: int, limit: int) -> list[StoredRecord]:
+        keys = [key for key in sorted(self._state.texts) if key > after][:limit]
+        return [self._stored(key, self._state.texts[key]) for key in keys]
+
+    def _stored(self, key: int, text: Text) -> StoredRecord:
+        places = tuple(sorted(text.places))
+        version = max(self._state.collections[place.collection].members[place.id].version for place in places)
+        return StoredRecord(key, text.draft, text.raw, places, version, text.access_count, text.last_used_ms)
+
+    def restore(self, records: Iterable[StoredRecord], tasks: tuple[Task, ...]) -> tuple[int, int]:
+        with self._transaction():
+            outcomes = [self._restore(stored, tasks) for stored in records]
+            return sum(outcomes), len(outcomes) - sum(outcomes)
+
+    def _restore(self, stored: StoredRecord, tasks: tuple[Task, ...]) -> bool:
+        if stored.raw:
+            new = self._append(NewTurn(stored.draft, stored.places, tasks))
+        else:
+            first, *others = stored.places
+            _, new = self._put(NewRecord(stored.draft, first, tasks))
+            key = self._state.collections[first.collection].members[first.id].text
+            for place in others if new else ():
+                self.ensure([place.collection])
+                self._add_member(place, key)
+        if new:
+            self._set_history(stored)
+        return new
+
+    def _set_history(self, stored: StoredRecord) -> None:
+        for place in stored.places:
+            member = self._state.collections[place.collection].members[place.id]
+            member.version = stored.version
+            if stored.access_count:
+                text = self._state.texts[member.text]
+                text.access_count, text.last_used_ms = stored.access_count, stored.last_used_ms
+
+    def findings(self) -> Iterator[Finding]:
+        yield Finding("structure", f"{len(self._state.texts)} records in memory")
+
+    def backup(self, target: Path) -> None:
+        raise NotAvailable(f"a store in memory has no file to copy to {target}")
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    # --- inside a transaction ------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock:
+            before = copy.deepcopy(self._state)
+            try:
+                yield
+            except BaseException:
+                self._state = before
+                raise
+
+    def _collection(self, name: str) -> Collection:
+        return self._state.collections.get(name) or Collection()
+
+    def _removable(self, name: str) -> Collection:
+        if is_raw(name):
+            raise RawHistoryProtected(f"{name} is raw history; only a purge removes turns")
+        return self._collection(name)
+
+    def _add_text(self, draft: Draft, *, raw: bool, tasks: Iterable[Task]) -> int:
+        self._state.last_text += 1
+        key = self._state.last_text
+        self._state.texts[key] = Text(draft, raw)
+        for task in tasks:
+            self._add_task(key, task)
+        return key
+
+    def _add_task(self, key: int, task: Task) -> None:
+        if (key, task) not in self._state.queue.values():
+            self._state.last_task += 1
+            self._state.queue[self._state.last_task] = (key, task)
+
+    def _add_member(self, place: Place, key: int, version: int = 1) -> None:
+        held = self._state.collections[place.collection]
+        held.members[place.id] = Member(held.next_seq(), key, version)
+        self._state.texts[key].places.add(place)
+
+    def _drop_member(self, place: Place) -> None:
+        held = self._state.collections[place.collection]
+        held.removed.append((held.next_seq(), held.members[place.id].seq))
+        self._forget(place)
+
+    def _forget(self, place: Place) -> None:
+        key = self._state.collections[place.collection].members.pop(place.id).text
+        text = self._state.texts[key]
+        text.places.discard(place)
+        if not text.places and not text.raw:
+            del self._state.texts[key]
+            for seq in [seq for seq, (owner, _) in self._state.queue.items() if owner == key]:
+                del self._state.queue[seq]
+
+    def _reload(self, held: Collection) -> None:
+        held.reset_at = held.next_seq()
+        held.removed.clear()
+        held.vectors.clear()
+
+    def _reload_all(self) -> None:
+        for held in self._state.collections.values():
+            self._reload(held)
+
+    def _record(self, collection: str, id_: str, member: Member) -> Record:
+        text = self._state.texts[member.text]
+        draft = text.draft
+        return Record(
+            collection, id_, draft.text, draft.ts_ms, draft.role, draft.provenance, draft.trust, draft.stability,
+            draft.tokens, draft.metadata, member.seq, member.version, text.access_count, text.last_used_ms,
+        )  # fmt: skip
+
+    def _feed_row(self, member: Member) -> FeedRow:
+        text = self._state.texts[member.text]
+        vector = text.vectors.get(self._state.model) if self._state.model else None
+        return FeedRow(member.seq, text.draft.ts_ms, text.draft.terms, vector)
+
+
+def _content(draft: Draft) -> tuple[object, ...]:
+    return draft.role, draft.text, dict(draft.metadata)

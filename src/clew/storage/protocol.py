@@ -1,0 +1,256 @@
+"""The contract of a store. These docstrings are the specification; one suite runs on every store.
+
+A *record* is a text with its properties, stored once. A *member* is a record's place in one
+collection, under an id that is unique there. A turn is one record with several members: the active
+view, the raw history and the user's turns all show the same text. Every change of a collection
+(a member added or removed, a vector arriving) takes the next number of that collection's sequence,
+so whoever holds a derived index learns what is new by asking for what came after.
+
+Writes are atomic and durable when the call returns. Stores are safe to use from several threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from clew.domain.model import Draft, Metadata, Record
+from clew.ports import EmbedderIdentity
+
+
+class Task(StrEnum):
+    """Work that waits behind an acknowledged write."""
+
+    EMBED = "embed"
+    GATE = "gate"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where a record stands: a collection, and its id there."""
+
+    collection: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """A raw turn and the places it takes, the one in its raw history first."""
+
+    draft: Draft
+    places: tuple[Place, ...]
+    tasks: tuple[Task, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """A record for one place. A vector that is known already need not be computed again."""
+
+    draft: Draft
+    place: Place
+    tasks: tuple[Task, ...] = ()
+    vector: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedTask:
+    """One piece of waiting work, with the record it is about."""
+
+    seq: int
+    task: Task
+    record_key: int
+    draft: Draft
+    places: tuple[Place, ...]
+    vector: bytes | None
+    """The record's vector of the store's embedder, where it has arrived."""
+
+
+class FeedRow(NamedTuple):
+    """What an index keeps of one member."""
+
+    seq: int
+    ts_ms: int
+    terms: bytes
+    vector: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What happened in a collection after a point of its sequence."""
+
+    until: int
+    """Ask for what comes after this next time."""
+    reset: bool
+    """True when `added` is the whole collection and what was known before is void."""
+    added: Sequence[FeedRow] = ()
+    removed: Sequence[int] = ()
+    vectors: Sequence[tuple[int, bytes]] = ()
+    """Vectors that arrived for members added earlier, by seq."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A line of the lifecycle journal."""
+
+    seq: int
+    ts_ms: int
+    hook: str
+    session_id: str | None
+    details: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    records: int
+    user_turns: int
+    memories: int
+    hints: int
+    pending: int
+    store_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A record with everything a transfer needs, independent of any one store's keys."""
+
+    key: int
+    """Place in this store's order of writing; a cursor, not part of the content."""
+    draft: Draft
+    raw: bool
+    places: tuple[Place, ...]
+    """Sorted; of a raw turn, at least one is in a raw history."""
+    version: int
+    access_count: int
+    last_used_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one integrity check."""
+
+    name: str
+    proof: str
+    problems: tuple[str, ...] = field(default=())
+
+
+class Store(Protocol):
+    # --- writing ---------------------------------------------------------------------------------
+
+    def append(self, turns: Sequence[NewTurn]) -> list[bool]:
+        """Add raw turns, all or none. True where the turn is new, False where it was there already.
+
+        Raises Conflict where one of its places is taken by other content.
+        """
+
+    def put(self, records: Sequence[NewRecord]) -> list[tuple[int, bool]]:
+        """Add records or replace those of the same id; all or none. Gives (version, changed) each.
+
+        Writing equal text and metadata changes nothing. Raises RawHistoryProtected where the
+        collection holds raw history, or the id belongs to a raw turn.
+        """
+
+    def remove(self, collection: str, ids: Sequence[str]) -> int:
+        """Take members out of a collection; the number that was there.
+
+        Raises RawHistoryProtected for raw history. A turn that leaves a view stays in its history.
+        """
+
+    def clear(self, collection: str) -> int:
+        """Take every member out of a collection, under the rules of `remove`."""
+
+    def ensure(self, collections: Sequence[str]) -> None:
+        """Make the collections exist, empty where they are new."""
+
+    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
+        """Count one use of each named member's record; ids that do not exist are passed over."""
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def get(self, collection: str, ids: Sequence[str]) -> list[Record]:
+        """The members that exist, in the order of `ids`."""
+
+    def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
+        """The members at these places that still exist, in the order of `seqs`."""
+
+    def page(self, collection: str, after: int, limit: int) -> list[Record]:
+        """Up to `limit` members with seq above `after`, oldest first. An unknown collection is empty."""
+
+    def newest(self, collection: str, before: int | None, limit: int) -> list[Record]:
+        """Up to `limit` members with seq below `before` (or the very newest), newest first."""
+
+    def collections(self) -> list[tuple[str, int]]:
+        """Every collection with its number of members, by name."""
+
+    def counts(self) -> Counts: ...
+
+    def feed(self, collection: str, after: int) -> Feed:
+        """What happened in a collection after a point of its sequence, as one consistent picture."""
+
+    # --- the queue behind writes -------------------------------------------------------------------
+
+    def queued(self, task: Task, limit: int) -> list[QueuedTask]:
+        """The oldest waiting tasks of a kind, in order."""
+
+    def pending(self, task: Task) -> int:
+        """How many tasks of a kind wait."""
+
+    def finish(self, done: Sequence[int], vectors: Mapping[int, bytes], promoted: Sequence[NewRecord] = ()) -> None:
+        """In one step: store vectors by record key, add promoted records, take tasks off the queue.
+
+        A vector of a record that has been removed meanwhile is dropped, and so is every vector of a
+        store that has no embedder.
+        """
+
+    def model(self) -> EmbedderIdentity | None:
+        """The embedder whose vectors the store holds."""
+
+    def adopt_model(self, identity: EmbedderIdentity) -> int:
+        """Make this the store's embedder and queue every record that has no vector of it; how many."""
+
+    def queue_missing_vectors(self) -> int:
+        """Queue records that have neither a vector of the store's embedder nor a place in the queue."""
+
+    def analyser_version(self) -> int:
+        """The version of the search terms the rows carry."""
+
+    def replace_terms(self, version: int, compute: TermsOf) -> int:
+        """Recompute the search terms of every record; how many records there were."""
+
+    # --- the lifecycle journal -----------------------------------------------------------------------
+
+    def add_hint(self, ts_ms: int, hook: str, session_id: str | None, details: Metadata) -> None:
+        """Append to the journal; beyond its bound the oldest entries leave."""
+
+    def hints(self, session_id: str | None, limit: int) -> list[Hint]:
+        """Newest first."""
+
+    # --- moving and checking -----------------------------------------------------------------------
+
+    def export(self, after: int, limit: int) -> list[StoredRecord]:
+        """Records in the order they were written, from a cursor."""
+
+    def restore(self, records: Iterable[StoredRecord], tasks: tuple[Task, ...]) -> tuple[int, int]:
+        """Write exported records, all or none; how many were new and how many were there already.
+
+        Raises Conflict where a raw turn's id is taken by other content.
+        """
+
+    def findings(self) -> Iterator[Finding]:
+        """Check the rows: structure, hashes, membership, queue."""
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy while others read and write. The copy is readable by its owner only."""
+
+    def close(self) -> None: ...
+
+
+class TermsOf(Protocol):
+    def __call__(self, draft: Draft) -> bytes:
+        """The packed search terms of a text."""
+
+
+JOURNAL_LIMIT = 500
+"""Entries of the lifecycle journal; beyond it the oldest leave."""

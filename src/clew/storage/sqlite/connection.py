@@ -1,0 +1,172 @@
+"""Opening the file: permissions, pragmas that are read back, versions, migration with a backup."""
+
+from __future__ import annotations
+
+import os
+import queue
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from clew.errors import StoreCorrupt, StoreError, StoreTooNew
+
+OLDEST_SQLITE = (3, 51, 3)
+"""Earlier versions can lose committed rows when the write-ahead log is reset."""
+
+APPLICATION_ID = 0x434C4557  # "CLEW"
+BUSY_TIMEOUT_MS = 30_000
+READERS = 8
+
+
+def require_sqlite() -> None:
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    if version < OLDEST_SQLITE:
+        wanted = ".".join(map(str, OLDEST_SQLITE))
+        raise StoreError(f"SQLite {apsw.sqlite_lib_version()} can lose data; Clew needs {wanted} or later")
+
+
+def prepare_file(path: Path) -> None:
+    """Make the file and its folder readable by their owner only, before anything is in them."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StoreError(f"cannot open {path}: {error.strerror}") from error
+
+
+def connect(path: Path, synchronous: str) -> apsw.Connection:
+    """A connection with every pragma set and read back: SQLite ignores what it cannot do, silently."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    try:
+        _pragma(connection, "PRAGMA journal_mode=WAL", "wal")
+        connection.execute("PRAGMA synchronous=FULL" if synchronous == "full" else "PRAGMA synchronous=NORMAL")
+        wanted = 2 if synchronous == "full" else 1
+        _pragma(connection, "PRAGMA synchronous", wanted)
+        connection.execute("PRAGMA foreign_keys=ON")
+        _pragma(connection, "PRAGMA foreign_keys", 1)
+        _pragma(connection, "PRAGMA secure_delete=ON", 1)
+        connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute("PRAGMA cache_size=-8192")
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise StoreCorrupt(f"{path} is not a usable Clew store: {error}") from error
+    return connection
+
+
+def _pragma(connection: apsw.Connection, statement: str, wanted: object) -> None:
+    found = connection.execute(statement).fetchone()
+    if found is None or found[0] != wanted:
+        raise StoreError(f"SQLite refused `{statement}`: gave {found and found[0]!r}, needed {wanted!r}")
+
+
+def migrate(connection: apsw.Connection, path: Path, scripts: Sequence[str]) -> None:
+    """Bring the schema to the newest version, after a backup, in one transaction.
+
+    Several processes may open one file at the same time: whoever takes the write lock first
+    migrates, the others then find nothing to do.
+    """
+    _refuse_foreign(connection, path)
+    if _version(connection) == len(scripts):
+        return
+    with connection_lock(connection):
+        version = _version(connection)
+        if version > len(scripts):
+            raise StoreTooNew(
+                f"{path} was written by a newer Clew (schema {version}, this one knows {len(scripts)}); "
+                "upgrade Clew to open it"
+            )
+        pending = scripts[version:]
+    if not pending:
+        return
+    if version > 0:
+        write_copy(connection, path.with_name(f"{path.name}.before-schema-{version + 1}"))
+    with connection_lock(connection):
+        if _version(connection) != version:
+            return
+        for script in pending:
+            connection.execute(script)
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", len(scripts))
+
+
+@contextmanager
+def connection_lock(connection: apsw.Connection) -> Iterator[None]:
+    """One write transaction: committed at the end, undone by any exception."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def snapshot(connection: apsw.Connection) -> Iterator[apsw.Connection]:
+    """One read transaction: every statement inside sees the same state."""
+    connection.execute("BEGIN")
+    try:
+        yield connection
+    finally:
+        connection.execute("COMMIT")
+
+
+def write_copy(connection: apsw.Connection, target: Path) -> None:
+    """A consistent copy of the whole store, made beside its place and moved there when complete."""
+    partial = target.with_name(f"{target.name}.partial")
+    partial.unlink(missing_ok=True)
+    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        connection.execute("VACUUM INTO ?", (str(partial),))
+        with open(partial, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(partial, target)
+    except (apsw.Error, OSError) as error:
+        partial.unlink(missing_ok=True)
+        raise StoreError(f"the backup to {target} failed: {error}") from error
+
+
+class ReaderPool:
+    """Connections for reading, lent to one thread at a time and made when first needed."""
+
+    def __init__(self, path: Path, synchronous: str) -> None:
+        self._path = path
+        self._synchronous = synchronous
+        self._free: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
+        self._closed = False
+        for _ in range(READERS):
+            self._free.put(None)
+
+    @contextmanager
+    def borrow(self) -> Iterator[apsw.Connection]:
+        connection = self._free.get()
+        try:
+            if self._closed:
+                raise StoreError("the store is closed")
+            connection = connection or connect(self._path, self._synchronous)
+            yield connection
+        finally:
+            self._free.put(connection)
+
+    def close(self) -> None:
+        """Waits for readers under way; later ones are refused."""
+        self._closed = True
+        lent = [self._free.get() for _ in range(READERS)]
+        for connection in lent:
+            if connection is not None:
+                connection.close()
+            self._free.put(None)
+
+
+def _version(connection: apsw.Connection) -> int:
+    return int(connection.pragma("user_version"))
+
+
+def _refuse_foreign(connection: apsw.Connection, path: Path) -> None:
+    """A database of another program is left alone."""
+    empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+    if not empty and connection.pragma("application_id") != APPLICATION_ID:
+        raise StoreCorrupt(f"{path} is a database of another program, not a Clew store")

@@ -1,0 +1,235 @@
+-- name: find_collection
+-- The key of a collection and whether it holds raw history.
+SELECT key, raw FROM collections WHERE name = ?;
+
+-- name: add_collection
+INSERT INTO collections (name, raw) VALUES (?, ?) RETURNING key;
+
+-- name: next_seq
+-- Takes the next number of a collection's sequence.
+UPDATE collections SET next_seq = next_seq + 1 WHERE key = ? RETURNING next_seq - 1;
+
+-- name: last_seq
+SELECT key, next_seq - 1 FROM collections WHERE name = ?;
+
+-- name: all_collections
+SELECT name, (SELECT count(*) FROM members WHERE members.key BETWEEN c.key << 32 AND (c.key << 32) | 0xffffffff)
+FROM collections AS c ORDER BY name;
+
+-- name: add_record
+INSERT INTO records (raw, ts_ms, role, provenance, trust, stability, tokens, row_hash, terms, text, metadata)
+VALUES (:raw, :ts_ms, :role, :provenance, :trust, :stability, :tokens, :row_hash, :terms, :text, :metadata)
+RETURNING key;
+
+-- name: add_member
+INSERT INTO members (key, id, record, version) VALUES (?, ?, ?, ?);
+
+-- name: find_member
+-- The member of a collection by id, with what decides whether a write changes it.
+SELECT members.key, members.record, members.version, records.raw, records.role, records.text, records.metadata
+FROM members JOIN records ON records.key = members.record
+WHERE members.key >> 32 = ? AND members.id = ?;
+
+-- name: set_version
+UPDATE members SET version = ?1 WHERE record = ?2 AND version <> ?1;
+
+-- name: delete_member
+DELETE FROM members WHERE key = ?;
+
+-- name: members_of_collection
+SELECT key, record FROM members WHERE key BETWEEN ? AND ?;
+
+-- name: members_of_record
+SELECT collections.name, members.id, members.version, members.key
+FROM members JOIN collections ON collections.key = members.key >> 32
+WHERE members.record = ? ORDER BY collections.name, members.id;
+
+-- name: delete_changes
+DELETE FROM changes WHERE key BETWEEN ? AND ?;
+
+-- name: orphan_record
+-- A record that no collection shows and that is not a raw turn.
+SELECT 1 FROM records WHERE key = ? AND NOT raw AND NOT EXISTS (SELECT 1 FROM members WHERE record = records.key);
+
+-- name: delete_record
+DELETE FROM records WHERE key = ?;
+
+-- name: delete_vector
+DELETE FROM vectors WHERE record = ?;
+
+-- name: delete_uses
+DELETE FROM uses WHERE record = ?;
+
+-- name: delete_tasks_of_record
+DELETE FROM queue WHERE record = ?;
+
+-- name: move_uses
+UPDATE uses SET record = ? WHERE record = ?;
+
+-- name: add_change
+INSERT INTO changes (key, kind, target) VALUES (?, ?, ?);
+
+-- name: add_task
+INSERT INTO queue (record, task) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
+-- name: delete_task
+DELETE FROM queue WHERE seq = ?;
+
+-- name: add_use
+INSERT INTO uses (record, access_count, last_used_ms) VALUES (?, 1, ?)
+ON CONFLICT (record) DO UPDATE SET access_count = access_count + 1, last_used_ms = max(last_used_ms, excluded.last_used_ms);
+
+-- name: set_uses
+INSERT INTO uses (record, access_count, last_used_ms) VALUES (?, ?, ?)
+ON CONFLICT (record) DO UPDATE SET access_count = excluded.access_count, last_used_ms = excluded.last_used_ms;
+
+-- name: set_vector
+-- A vector of a record that still exists.
+INSERT INTO vectors (record, model, vector) SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM records WHERE key = ?1)
+ON CONFLICT (record) DO UPDATE SET model = excluded.model, vector = excluded.vector;
+
+-- name: member_by_id
+SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
+       r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
+FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
+WHERE members.key >> 32 = ? AND members.id = ?;
+
+-- name: member_by_key
+SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
+       r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
+FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
+WHERE members.key = ?;
+
+-- name: members_after
+SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
+       r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
+FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
+WHERE members.key > ? AND members.key <= ? ORDER BY members.key LIMIT ?;
+
+-- name: members_before
+SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
+       r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
+FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
+WHERE members.key >= ? AND members.key < ? ORDER BY members.key DESC LIMIT ?;
+
+-- name: feed_rows
+-- What an index keeps of the members in a range: place, time, terms, and the current model's vector.
+SELECT members.key & 0xffffffff, r.ts_ms, r.terms, vectors.vector
+FROM members JOIN records AS r ON r.key = members.record
+LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ?
+WHERE members.key > ? AND members.key <= ? ORDER BY members.key;
+
+-- name: feed_changes
+SELECT kind, target FROM changes WHERE key > ? AND key <= ? ORDER BY key;
+
+-- name: member_vector
+SELECT vectors.vector FROM members JOIN vectors ON vectors.record = members.record AND vectors.model = ?
+WHERE members.key = ?;
+
+-- name: queued
+SELECT queue.seq, r.key, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms,
+       r.text, r.metadata, vectors.vector
+FROM queue JOIN records AS r ON r.key = queue.record
+LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ?
+WHERE queue.task = ? ORDER BY queue.seq LIMIT ?;
+
+-- name: pending
+SELECT count(*) FROM queue WHERE task = ?;
+
+-- name: counts
+SELECT (SELECT count(*) FROM records),
+       (SELECT count(*) FROM members WHERE key >> 32 IN (SELECT key FROM collections WHERE name GLOB 'turns:*')),
+       (SELECT count(*) FROM members WHERE key >> 32 IN (SELECT key FROM collections WHERE name GLOB 'user:*')),
+       (SELECT count(*) FROM journal),
+       (SELECT count(*) FROM queue),
+       (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size);
+
+-- name: add_model
+INSERT INTO models (family, dimensions, normalised, weights_hash) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: find_model
+SELECT key FROM models WHERE family = ? AND dimensions = ? AND normalised = ? AND weights_hash = ?;
+
+-- name: current_model
+SELECT models.key, family, dimensions, normalised, weights_hash
+FROM settings JOIN models ON models.key = CAST(settings.value AS INTEGER) WHERE settings.name = 'model';
+
+-- name: get_setting
+SELECT value FROM settings WHERE name = ?;
+
+-- name: set_setting
+INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: note_analyser
+-- A new store's rows will all carry terms of the present analyser.
+INSERT INTO settings (name, value) VALUES ('analyser', ?) ON CONFLICT DO NOTHING;
+
+-- name: queue_missing_vectors
+-- Queues what has no vector of the model and is not queued yet.
+INSERT INTO queue (record, task)
+SELECT r.key, 'embed' FROM records AS r
+WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ?)
+  AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed')
+ORDER BY r.key;
+
+-- name: collection_keys
+SELECT key FROM collections;
+
+-- name: records_after
+SELECT r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms, r.text, r.metadata,
+       coalesce(uses.access_count, 0), uses.last_used_ms
+FROM records AS r LEFT JOIN uses ON uses.record = r.key WHERE r.key > ? ORDER BY r.key LIMIT ?;
+
+-- name: set_terms
+UPDATE records SET terms = ? WHERE key = ?;
+
+-- name: add_hint
+INSERT INTO journal (ts_ms, hook, session_id, details) VALUES (?, ?, ?, ?);
+
+-- name: trim_journal
+DELETE FROM journal WHERE seq <= (SELECT max(seq) FROM journal) - ?;
+
+-- name: hints
+SELECT seq, ts_ms, hook, session_id, details FROM journal
+WHERE ?1 IS NULL OR session_id = ?1 ORDER BY seq DESC LIMIT ?2;
+
+-- name: check_hashes
+SELECT key, row_hash, ts_ms, role, provenance, text, metadata FROM records ORDER BY key;
+
+-- name: check_lost_records
+-- Records that no collection shows.
+SELECT key FROM records WHERE NOT EXISTS (SELECT 1 FROM members WHERE record = records.key) LIMIT 20;
+
+-- name: check_dangling_members
+-- Members whose record or collection is missing.
+SELECT key FROM members
+WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.key = members.record)
+   OR NOT EXISTS (SELECT 1 FROM collections WHERE collections.key = members.key >> 32) LIMIT 20;
+
+-- name: check_raw_membership
+-- Raw turns that no raw history shows.
+SELECT r.key FROM records AS r WHERE r.raw AND NOT EXISTS (
+  SELECT 1 FROM members JOIN collections AS c ON c.key = members.key >> 32 WHERE members.record = r.key AND c.raw
+) LIMIT 20;
+
+-- name: check_sequences
+-- Collections whose counter is behind what it has given out.
+SELECT c.name FROM collections AS c
+WHERE c.next_seq <= coalesce((SELECT max(key & 0xffffffff) FROM members
+  WHERE key BETWEEN c.key << 32 AND (c.key << 32) | 0xffffffff), 0)
+   OR c.next_seq <= coalesce((SELECT max(key & 0xffffffff) FROM changes
+  WHERE key BETWEEN c.key << 32 AND (c.key << 32) | 0xffffffff), 0) LIMIT 20;
+
+-- name: check_vectors
+-- Vectors of the current model with the wrong number of bytes, or of no record.
+SELECT vectors.record FROM vectors LEFT JOIN records ON records.key = vectors.record
+WHERE records.key IS NULL OR (vectors.model = ?1 AND length(vectors.vector) <> ?2) LIMIT 20;
+
+-- name: check_missing_vectors
+-- Records that have neither a vector of the current model nor a place in the queue.
+SELECT r.key FROM records AS r
+WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ?)
+  AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed') LIMIT 20;
+
+-- name: check_dangling_tasks
+SELECT seq FROM queue WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.key = queue.record) LIMIT 20;

@@ -1,0 +1,116 @@
+"""Between rows and the types of the domain."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import apsw
+import msgspec
+
+from clew.domain.model import Draft, Metadata, Provenance, Record, Role, Trust
+from clew.storage.sqlite.queries import Row, first
+
+SEQ_BITS = 32
+MAX_SEQ = (1 << SEQ_BITS) - 1
+
+_encoder = msgspec.json.Encoder(order="sorted")
+
+
+def member_key(collection: int, seq: int) -> int:
+    """A member's place as one integer, so that a collection is one range of the table."""
+    return collection << SEQ_BITS | seq
+
+
+def seq_of(key: int) -> int:
+    return key & MAX_SEQ
+
+
+def key_range(collection: int) -> tuple[int, int]:
+    return member_key(collection, 0), member_key(collection, MAX_SEQ)
+
+
+def encode_metadata(metadata: Metadata) -> str:
+    """Canonical JSON: equal metadata is equal text."""
+    return _encoder.encode(metadata).decode("utf-8")
+
+
+def decode_metadata(text: str) -> dict[str, Any]:
+    return msgspec.json.decode(text, type=dict[str, Any])
+
+
+def row_hash(ts_ms: int, role: str | None, provenance: str, text: str, metadata: str) -> bytes:
+    """Over all that must never change unnoticed."""
+    parts = (str(ts_ms), role or "", provenance, text, metadata)
+    hasher = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8")
+        hasher.update(len(data).to_bytes(8, "little"))
+        hasher.update(data)
+    return hasher.digest()
+
+
+def draft_values(draft: Draft, *, raw: bool) -> Mapping[str, Any]:
+    metadata = encode_metadata(draft.metadata)
+    return {
+        "raw": int(raw),
+        "ts_ms": draft.ts_ms,
+        "role": draft.role,
+        "provenance": draft.provenance,
+        "trust": draft.trust,
+        "stability": draft.stability,
+        "tokens": draft.tokens,
+        "row_hash": row_hash(draft.ts_ms, draft.role, draft.provenance, draft.text, metadata),
+        "terms": draft.terms,
+        "text": draft.text,
+        "metadata": metadata,
+    }
+
+
+def to_draft(row: Row) -> Draft:
+    """From (ts_ms, role, provenance, trust, stability, tokens, terms, text, metadata)."""
+    ts_ms, role, provenance, trust, stability, tokens, terms, text, metadata = row
+    return Draft(
+        text=text,
+        ts_ms=ts_ms,
+        role=Role(role) if role else None,
+        provenance=Provenance(provenance),
+        trust=Trust(trust),
+        stability=stability,
+        tokens=tokens,
+        terms=terms,
+        metadata=decode_metadata(metadata),
+    )
+
+
+def to_record(collection: str, row: Row) -> Record:
+    """From the columns of the `member_*` and `members_*` statements."""
+    key, id_, version, ts_ms, role, provenance, trust, stability, tokens, text, metadata, count, used = row
+    return Record(
+        collection=collection,
+        id=id_,
+        text=text,
+        ts_ms=ts_ms,
+        role=Role(role) if role else None,
+        provenance=Provenance(provenance),
+        trust=Trust(trust),
+        stability=stability,
+        tokens=tokens,
+        metadata=decode_metadata(metadata),
+        seq=seq_of(key),
+        version=version,
+        access_count=count,
+        last_used_ms=used,
+    )
+
+
+def collection_key(connection: apsw.Connection, name: str) -> int | None:
+    row = first(connection, "find_collection", (name,))
+    return None if row is None else int(row[0])
+
+
+def current_model_key(connection: apsw.Connection) -> int:
+    """The key of the store's embedder; 0, which no vector has, where there is none."""
+    row = first(connection, "current_model")
+    return 0 if row is None else int(row[0])

@@ -1,0 +1,188 @@
+"""The store over one SQLite file. What each method promises is written in `storage.protocol`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from clew.domain.model import Metadata, Record
+from clew.domain.terms import ANALYSER_VERSION
+from clew.errors import StoreCorrupt, StoreError
+from clew.ports import EmbedderIdentity
+from clew.storage.protocol import (
+    JOURNAL_LIMIT,
+    Counts,
+    Feed,
+    Finding,
+    Hint,
+    NewRecord,
+    NewTurn,
+    QueuedTask,
+    StoredRecord,
+    Task,
+    TermsOf,
+)
+from clew.storage.sqlite import checks, reads, writes
+from clew.storage.sqlite.connection import (
+    ReaderPool,
+    connect,
+    migrate,
+    prepare_file,
+    require_sqlite,
+    snapshot,
+    write_copy,
+)
+from clew.storage.sqlite.queries import many, migration_scripts, only, run
+from clew.storage.sqlite.rows import encode_metadata
+from clew.storage.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+PAGE = 1000
+"""Records handled in one step of a pass over the whole store."""
+
+
+class SqliteStore:
+    def __init__(self, path: Path, *, synchronous: str = "full") -> None:
+        require_sqlite()
+        prepare_file(path)
+        self._path = path
+        self._synchronous = synchronous
+        try:
+            connection = connect(path, synchronous)
+            migrate(connection, path, migration_scripts())
+        except (apsw.NotADBError, apsw.CorruptError) as error:
+            raise StoreCorrupt(f"{path} is damaged: {error}") from error
+        except apsw.Error as error:
+            raise StoreError(f"cannot open {path}: {error}") from error
+        self._writer = Writer(connection)
+        self._writer.run(lambda connection: run(connection, "note_analyser", (str(ANALYSER_VERSION),)))
+        self._readers = ReaderPool(path, synchronous)
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def append(self, turns: Sequence[NewTurn]) -> list[bool]:
+        return self._writer.run(lambda connection: [writes.append_turn(connection, turn) for turn in turns])
+
+    def put(self, records: Sequence[NewRecord]) -> list[tuple[int, bool]]:
+        return self._writer.run(lambda connection: [writes.put_record(connection, new) for new in records])
+
+    def remove(self, collection: str, ids: Sequence[str]) -> int:
+        return self._writer.run(lambda connection: writes.remove_members(connection, collection, ids))
+
+    def clear(self, collection: str) -> int:
+        return self._writer.run(lambda connection: writes.clear_collection(connection, collection))
+
+    def ensure(self, collections: Sequence[str]) -> None:
+        def operation(connection: apsw.Connection) -> None:
+            for name in collections:
+                writes.ensure_collection(connection, name)
+
+        self._writer.run(operation)
+
+    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
+        return self._writer.run(lambda connection: writes.touch(connection, uses, now_ms))
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def get(self, collection: str, ids: Sequence[str]) -> list[Record]:
+        return self._read(lambda connection: reads.members_by_id(connection, collection, ids))
+
+    def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
+        return self._read(lambda connection: reads.members_at(connection, collection, seqs))
+
+    def page(self, collection: str, after: int, limit: int) -> list[Record]:
+        return self._read(lambda connection: reads.page(connection, collection, after, limit))
+
+    def newest(self, collection: str, before: int | None, limit: int) -> list[Record]:
+        return self._read(lambda connection: reads.newest(connection, collection, before, limit))
+
+    def collections(self) -> list[tuple[str, int]]:
+        return self._read(lambda connection: many(connection, "all_collections"))
+
+    def counts(self) -> Counts:
+        return self._read(reads.counts)
+
+    def feed(self, collection: str, after: int) -> Feed:
+        return self._read(lambda connection: reads.feed(connection, collection, after))
+
+    # --- the queue behind writes -------------------------------------------------------------------
+
+    def queued(self, task: Task, limit: int) -> list[QueuedTask]:
+        return self._read(lambda connection: reads.queued(connection, task, limit))
+
+    def pending(self, task: Task) -> int:
+        return self._read(lambda connection: int(only(connection, "pending", (task,))[0]))
+
+    def finish(self, done: Sequence[int], vectors: Mapping[int, bytes], promoted: Sequence[NewRecord] = ()) -> None:
+        self._writer.run(lambda connection: writes.finish_tasks(connection, done, vectors, promoted))
+
+    def model(self) -> EmbedderIdentity | None:
+        return self._read(reads.model)
+
+    def adopt_model(self, identity: EmbedderIdentity) -> int:
+        return self._writer.run(lambda connection: writes.adopt_model(connection, identity))
+
+    def queue_missing_vectors(self) -> int:
+        return self._writer.run(writes.queue_missing_vectors)
+
+    def analyser_version(self) -> int:
+        return int(self._read(lambda connection: reads.setting(connection, "analyser")) or 0)
+
+    def replace_terms(self, version: int, compute: TermsOf) -> int:
+        """In steps, so that writers wait for a page and not for the whole store."""
+        after = count = 0
+        while stored := self.export(after, PAGE):
+            after = stored[-1].key
+            count += len(stored)
+            terms = [(compute(item.draft), item.key) for item in stored]
+            self._writer.run(lambda connection, terms=terms: writes.set_terms(connection, terms))  # type: ignore[misc]
+        self._writer.run(lambda connection: writes.finish_terms(connection, version))
+        return count
+
+    # --- the lifecycle journal -----------------------------------------------------------------------
+
+    def add_hint(self, ts_ms: int, hook: str, session_id: str | None, details: Metadata) -> None:
+        def operation(connection: apsw.Connection) -> None:
+            run(connection, "add_hint", (ts_ms, hook, session_id, encode_metadata(details)))
+            run(connection, "trim_journal", (JOURNAL_LIMIT,))
+
+        self._writer.run(operation)
+
+    def hints(self, session_id: str | None, limit: int) -> list[Hint]:
+        return self._read(lambda connection: reads.hints(connection, session_id, limit))
+
+    # --- moving and checking -----------------------------------------------------------------------
+
+    def export(self, after: int, limit: int) -> list[StoredRecord]:
+        return self._read(lambda connection: reads.export(connection, after, limit))
+
+    def restore(self, records: Iterable[StoredRecord], tasks: tuple[Task, ...]) -> tuple[int, int]:
+        def operation(connection: apsw.Connection) -> tuple[int, int]:
+            outcomes = [writes.restore_record(connection, stored, tasks) for stored in records]
+            return sum(outcomes), len(outcomes) - sum(outcomes)
+
+        return self._writer.run(operation)
+
+    def findings(self) -> Iterator[Finding]:
+        return iter(self._read(lambda connection: list(checks.findings(connection))))
+
+    def backup(self, target: Path) -> None:
+        with self._readers.borrow() as connection:
+            write_copy(connection, target)
+
+    def close(self) -> None:
+        self._readers.close()
+        self._writer.close()
+
+    def _read(self, question: Callable[[apsw.Connection], T]) -> T:
+        try:
+            with self._readers.borrow() as connection, snapshot(connection):
+                return question(connection)
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise StoreCorrupt(f"{self._path} is damaged: {error}") from error
+        except apsw.Error as error:
+            raise StoreError(f"{self._path} could not be read: {error}") from error

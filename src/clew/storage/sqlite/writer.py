@@ -1,0 +1,99 @@
+"""The one writer of a process: many callers, one connection, one commit for all who wait together.
+
+Whoever finds the connection free carries out every operation that is waiting, its own included, and
+commits once. The others only wait for their result. A single caller pays for no thread switch;
+many share the cost of one sync to disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import apsw
+
+from clew.errors import ClewError, StoreCorrupt, StoreError
+from clew.storage.sqlite.connection import connection_lock
+
+T = TypeVar("T")
+Operation = Callable[[apsw.Connection], T]
+
+MAX_GROUP = 256
+"""Operations in one commit; bounds how long the first of them waits."""
+
+
+class Writer:
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._waiting: deque[_Pending[object]] = deque()
+        self._turn = threading.Lock()
+        self._closed = False
+
+    def run(self, operation: Operation[T]) -> T:
+        """Carry out an operation; returns when it is durable, raises when nothing of it was kept."""
+        pending = _Pending(operation)
+        self._waiting.append(pending)  # type: ignore[arg-type]  # results are read by their own caller
+        while not pending.done:
+            with self._turn:
+                if not pending.done:
+                    self._commit_group()
+        return pending.outcome()
+
+    def close(self) -> None:
+        with self._turn:
+            self._closed = True
+            self._connection.close()
+
+    def _commit_group(self) -> None:
+        group = [self._waiting.popleft() for _ in range(min(len(self._waiting), MAX_GROUP))]
+        try:
+            if self._closed:
+                raise StoreError("the store is closed")
+            with connection_lock(self._connection):
+                for pending in group:
+                    pending.attempt(self._connection)
+        except BaseException as error:  # noqa: BLE001 — every caller of the group must learn of it
+            failure = _as_store_error(error)
+            for pending in group:
+                pending.fail(failure)
+        finally:
+            for pending in group:
+                pending.done = True
+
+
+class _Pending(Generic[T]):
+    def __init__(self, operation: Operation[T]) -> None:
+        self._operation = operation
+        self._error: BaseException | None = None
+        self._result: T
+        self.done = False
+
+    def attempt(self, connection: apsw.Connection) -> None:
+        """Run inside the group's transaction; a refusal undoes this operation and not its neighbours."""
+        try:
+            with connection:  # a savepoint
+                self._result = self._operation(connection)
+        except ClewError as error:
+            self._error = error
+        except apsw.ConstraintError as error:
+            self._error = StoreError(f"the store refused the write: {error}")
+
+    def fail(self, error: BaseException) -> None:
+        self._error = self._error or error
+
+    def outcome(self) -> T:
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def _as_store_error(error: BaseException) -> BaseException:
+    if isinstance(error, apsw.FullError):
+        return StoreError("the disk is full; nothing of this write was kept")
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        return StoreCorrupt(f"the store is damaged: {error}; run `clew verify`")
+    if isinstance(error, apsw.Error):
+        return StoreError(f"the store could not be written: {error}")
+    return error

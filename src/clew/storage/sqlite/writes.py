@@ -1,0 +1,247 @@
+"""What changes rows. Every function runs inside a transaction of the writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import apsw
+
+from clew.domain.identity import is_raw
+from clew.domain.model import Draft
+from clew.errors import Conflict, RawHistoryProtected
+from clew.ports import EmbedderIdentity
+from clew.storage.protocol import NewRecord, NewTurn, Place, StoredRecord, Task
+from clew.storage.sqlite.queries import first, many, only, run, run_each
+from clew.storage.sqlite.rows import (
+    collection_key,
+    current_model_key,
+    draft_values,
+    encode_metadata,
+    key_range,
+    member_key,
+    seq_of,
+)
+
+REMOVED, VECTOR, RELOAD = 1, 2, 3
+"""Kinds of change, as `changes.kind` stores them."""
+
+
+def append_turn(connection: apsw.Connection, turn: NewTurn) -> bool:
+    places = [(ensure_collection(connection, place.collection), place) for place in turn.places]
+    taken = [_same_turn(connection, key, place, turn.draft) for key, place in places]
+    if any(taken):
+        return False
+    record = _add_record(connection, turn.draft, raw=True)
+    for key, place in places:
+        _add_member(connection, key, place.id, record)
+    _add_tasks(connection, record, turn.tasks)
+    return True
+
+
+def _same_turn(connection: apsw.Connection, collection: int, place: Place, draft: Draft) -> bool:
+    found = first(connection, "find_member", (collection, place.id))
+    if found is None:
+        return False
+    _, _, _, _, role, text, _ = found
+    if (role, text) != (draft.role, draft.text):
+        raise Conflict(f"{place.collection} already holds a turn {place.id!r} with other content")
+    return True
+
+
+def put_record(connection: apsw.Connection, new: NewRecord) -> tuple[int, bool]:
+    place = new.place
+    if is_raw(place.collection):
+        raise RawHistoryProtected(f"{place.collection} is raw history; it takes turns only")
+    collection = ensure_collection(connection, place.collection)
+    found = first(connection, "find_member", (collection, place.id))
+    if found is None:
+        record = _add_record(connection, new.draft, raw=False)
+        version = 1
+    else:
+        key, old, version, raw, role, text, metadata = found
+        if (role, text, metadata) == (new.draft.role, new.draft.text, encode_metadata(new.draft.metadata)):
+            return version, False
+        if raw:
+            raise RawHistoryProtected(f"{place.id!r} in {place.collection} is a raw turn; it does not change")
+        _drop_member(connection, key)
+        record = _add_record(connection, new.draft, raw=False)
+        run(connection, "move_uses", (record, old))
+        _drop_orphan(connection, old)
+        version += 1
+    _add_member(connection, collection, place.id, record, version)
+    if new.vector is not None:
+        _set_vector(connection, record, new.vector)
+    _add_tasks(connection, record, new.tasks)
+    return version, True
+
+
+def remove_members(connection: apsw.Connection, name: str, ids: Sequence[str]) -> int:
+    collection = _removable(connection, name)
+    count = 0
+    for id_ in ids:
+        found = first(connection, "find_member", (collection, id_))
+        if found is not None:
+            _drop_member(connection, found[0])
+            _drop_orphan(connection, found[1])
+            count += 1
+    return count
+
+
+def clear_collection(connection: apsw.Connection, name: str) -> int:
+    collection = _removable(connection, name)
+    if collection is None:
+        return 0
+    low, high = key_range(collection)
+    members = many(connection, "members_of_collection", (low, high))
+    for key, record in members:
+        run(connection, "delete_member", (key,))
+        _drop_orphan(connection, record)
+    _mark_reload(connection, collection)
+    return len(members)
+
+
+def _removable(connection: apsw.Connection, name: str) -> int | None:
+    if is_raw(name):
+        raise RawHistoryProtected(f"{name} is raw history; only a purge removes turns")
+    return collection_key(connection, name)
+
+
+def ensure_collection(connection: apsw.Connection, name: str) -> int:
+    key = collection_key(connection, name)
+    if key is None:
+        key = only(connection, "add_collection", (name, int(is_raw(name))))[0]
+    return int(key)
+
+
+def touch(connection: apsw.Connection, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
+    count = 0
+    for name, ids in uses.items():
+        collection = collection_key(connection, name)
+        for id_ in ids if collection is not None else ():
+            found = first(connection, "find_member", (collection, id_))
+            if found is not None:
+                run(connection, "add_use", (found[1], now_ms))
+                count += 1
+    return count
+
+
+def finish_tasks(
+    connection: apsw.Connection,
+    done: Sequence[int],
+    vectors: Mapping[int, bytes],
+    promoted: Sequence[NewRecord],
+) -> None:
+    for record, vector in vectors.items():
+        if _set_vector(connection, record, vector):
+            for _, _, _, key in many(connection, "members_of_record", (record,)):
+                _add_change(connection, key >> 32, VECTOR, seq_of(key))
+    for new in promoted:
+        put_record(connection, new)
+    run_each(connection, "delete_task", [(seq,) for seq in done])
+
+
+def adopt_model(connection: apsw.Connection, identity: EmbedderIdentity) -> int:
+    values = (identity.family, identity.dimensions, int(identity.normalised), identity.weights_hash)
+    run(connection, "add_model", values)
+    key = only(connection, "find_model", values)[0]
+    changed = key != current_model_key(connection)
+    run(connection, "set_setting", ("model", str(key)))
+    if changed:  # loaded indexes hold vectors that can no longer be compared
+        _reload_all(connection)
+    return queue_missing_vectors(connection)
+
+
+def queue_missing_vectors(connection: apsw.Connection) -> int:
+    run(connection, "queue_missing_vectors", (current_model_key(connection),))
+    return connection.changes()
+
+
+def set_terms(connection: apsw.Connection, terms: Iterable[tuple[bytes, int]]) -> None:
+    run_each(connection, "set_terms", terms)
+
+
+def finish_terms(connection: apsw.Connection, version: int) -> None:
+    run(connection, "set_setting", ("analyser", str(version)))
+    _reload_all(connection)
+
+
+def restore_record(connection: apsw.Connection, stored: StoredRecord, tasks: tuple[Task, ...]) -> bool:
+    """Write one exported record; False where the store holds it already."""
+    if stored.raw:
+        new = append_turn(connection, NewTurn(stored.draft, _raw_first(stored.places), tasks))
+    else:
+        first, *others = stored.places
+        _, new = put_record(connection, NewRecord(stored.draft, first, tasks))
+        record = _record_at(connection, first)
+        for place in others if new else ():
+            _add_member(connection, ensure_collection(connection, place.collection), place.id, record)
+    if new:
+        record = _record_at(connection, stored.places[0])
+        if stored.access_count:
+            run(connection, "set_uses", (record, stored.access_count, stored.last_used_ms))
+        run(connection, "set_version", (stored.version, record))
+    return new
+
+
+def _raw_first(places: tuple[Place, ...]) -> tuple[Place, ...]:
+    return tuple(sorted(places, key=lambda place: not is_raw(place.collection)))
+
+
+def _record_at(connection: apsw.Connection, place: Place) -> int:
+    collection = ensure_collection(connection, place.collection)
+    return int(only(connection, "find_member", (collection, place.id))[1])
+
+
+def _add_record(connection: apsw.Connection, draft: Draft, *, raw: bool) -> int:
+    return int(only(connection, "add_record", draft_values(draft, raw=raw))[0])
+
+
+def _next_seq(connection: apsw.Connection, collection: int) -> int:
+    return int(only(connection, "next_seq", (collection,))[0])
+
+
+def _add_member(connection: apsw.Connection, collection: int, id_: str, record: int, version: int = 1) -> None:
+    key = member_key(collection, _next_seq(connection, collection))
+    run(connection, "add_member", (key, id_, record, version))
+
+
+def _drop_member(connection: apsw.Connection, key: int) -> None:
+    run(connection, "delete_member", (key,))
+    _add_change(connection, key >> 32, REMOVED, seq_of(key))
+
+
+def _drop_orphan(connection: apsw.Connection, record: int) -> None:
+    """A record that no collection shows any more leaves nothing behind; a raw turn always stays."""
+    if first(connection, "orphan_record", (record,)) is None:
+        return
+    for statement in ("delete_vector", "delete_uses", "delete_tasks_of_record", "delete_record"):
+        run(connection, statement, (record,))
+
+
+def _add_change(connection: apsw.Connection, collection: int, kind: int, target: int) -> None:
+    key = member_key(collection, _next_seq(connection, collection))
+    run(connection, "add_change", (key, kind, target))
+
+
+def _mark_reload(connection: apsw.Connection, collection: int) -> None:
+    """Earlier changes tell a loaded index nothing that the reload does not."""
+    run(connection, "delete_changes", key_range(collection))
+    _add_change(connection, collection, RELOAD, 0)
+
+
+def _reload_all(connection: apsw.Connection) -> None:
+    for (key,) in many(connection, "collection_keys"):
+        _mark_reload(connection, key)
+
+
+def _set_vector(connection: apsw.Connection, record: int, vector: bytes) -> bool:
+    """Whether it was kept: without an embedder, no vector can be compared with any other."""
+    model = current_model_key(connection)
+    if model == 0:
+        return False
+    run(connection, "set_vector", (record, model, vector))
+    return True
+
+
+def _add_tasks(connection: apsw.Connection, record: int, tasks: Iterable[Task]) -> None:
+    run_each(connection, "add_task", [(record, task) for task in tasks])

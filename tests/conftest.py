@@ -1,0 +1,55 @@
+"""What many tests need: an engine over a temporary folder, with the embedder and clock in the test's hands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.config import Config
+from clew.engine import Memory
+from clew.models.hashing import HashingEmbedder
+from clew.ports import Embedder
+
+NOW_MS = 1_790_000_000_000
+
+OpenMemory = Callable[..., Memory]
+
+
+class FixedClock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.ms = NOW_MS
+
+    def now_ms(self) -> int:
+        return self.ms
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def open_memory(tmp_path: Path, clock: FixedClock) -> Iterator[OpenMemory]:
+    """Opens engines on one data folder; closes what a test leaves open."""
+    opened: list[Memory] = []
+
+    def open_one(embedder: Embedder | None = None, **settings: Any) -> Memory:
+        given = {"data_dir": tmp_path / "data", "synchronous": "normal", "embedder": "none"} | settings
+        config = Config.load(environment={}, **given)
+        opened.append(Memory(config, embedder=embedder, clock=clock))
+        return opened[-1]
+
+    yield open_one
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    """An engine that searches by words and by the test embedder."""
+    return open_memory(HashingEmbedder())

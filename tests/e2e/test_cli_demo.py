@@ -1,0 +1,62 @@
+"""`clew demo`: the whole loop, with what it shows checked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.cli.demo.tour import SESSIONS
+from clew.cli.main import main
+
+pytestmark = pytest.mark.requirement("CLI-1")
+
+
+@pytest.fixture(params=["none", "hashing"])
+def embedder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    monkeypatch.setenv("CLEW_EMBEDDER", request.param)
+    monkeypatch.setenv("CLEW_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return str(request.param)
+
+
+def texts(answer: Any) -> str:
+    return "\n".join(hit["record"]["text"] for hit in answer["result"]["hits"])
+
+
+@pytest.mark.requirement("STORE-1", "STORE-3", "CONT-3")
+def test_the_demo_finds_what_it_promises_and_keeps_users_apart(
+    embedder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["demo", "--json"]) == 0
+    tour = json.loads(capsys.readouterr().out)
+    assert tour["stored"] == tour["turns"] > 35
+    assert tour["storedAgain"] == 0
+    where, when, code, yen = tour["answers"]
+    assert "SQLite" in texts(where)
+    assert "never deploy on a Friday" in texts(when)
+    assert "E1047" in texts(code)
+    assert "円" in texts(yen)
+    assert tour["trespass"]["hitsOfOthers"] == 0
+    assert tour["context"]["usedTokens"] <= tour["context"]["budgetTokens"]
+    assert "never deploy on a Friday" in tour["context"]["recalledText"]
+    assert tour["verified"]["ok"]
+    assert list(tmp_path.iterdir()) == [], "neither the demo's folder nor the user's own was left or made"
+
+
+def test_the_demo_reads_well_in_a_hundred_columns(embedder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    out = capsys.readouterr().out
+    for heading in ("1. Store", "2. Search", "3. Isolation", "4. Assemble", "5. Verify", "What to try next"):
+        assert heading in out
+
+
+def test_a_kept_demo_can_be_looked_at(embedder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--keep", "--json"]) == 0
+    folder = json.loads(capsys.readouterr().out)["dataDir"]
+    assert main(["collections", "--json", "--data", folder]) == 0
+    names = {item["name"] for item in json.loads(capsys.readouterr().out)["collections"]}
+    assert {f"session_raw:{session}" for session in SESSIONS} <= names

@@ -1,0 +1,90 @@
+"""What holds for the quotation of every text there is."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.domain.framing import CUT_MARK, FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, line, quote
+
+pytestmark = pytest.mark.requirement("CONT-6", "SAFE-2")
+
+ANY = st.characters() | st.characters(categories=["Cs", "Cf", "Cc", "Co", "Zl", "Zp", "Po", "Ps", "Sm", "Mn"])
+TEXT = st.text(ANY) | st.text(st.sampled_from('<>/\\"{}[]:,\n\r\x85\u2028\u2029 recalled_history'))
+UNICODE = st.text(st.characters(exclude_categories=["Cs"]))
+ITEMS = st.lists(st.builds(Quoted, ref=TEXT, when=TEXT, who=TEXT, trust=TEXT, text=TEXT), min_size=1, max_size=5)
+
+HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def joined(text: str) -> str:
+    """The text with each high surrogate and the low one after it as the character they make."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+@given(UNICODE)
+def test_quotation_decodes_to_exactly_the_text(text: str) -> None:
+    assert json.loads(quote(text)) == text
+
+
+@given(TEXT)
+def test_surrogates_survive_as_far_as_json_can_carry_them(text: str) -> None:
+    decoded = json.loads(quote(text))
+    assert joined(decoded) == joined(text)
+
+
+@given(TEXT)
+def test_a_quotation_is_one_line_of_visible_characters_without_angle_brackets(text: str) -> None:
+    made = quote(text)
+    assert made.splitlines() == [made]
+    assert not set("<>") & set(unicodedata.normalize("NFKC", made))
+    assert not HIDDEN & {unicodedata.category(character) for character in made}
+    made.encode("utf-8")
+
+
+@given(TEXT)
+def test_the_only_bare_quotation_marks_are_the_first_and_the_last(text: str) -> None:
+    made = quote(text)
+    inner = made[1:-1].replace("\\\\", "").replace('\\"', "")
+    assert '"' not in unicodedata.normalize("NFKC", inner)
+    assert made[0] == made[-1] == '"'
+
+
+@given(ITEMS)
+def test_a_frame_is_one_opening_one_closing_and_one_line_an_item(items: list[Quoted]) -> None:
+    lines = frame(items).splitlines()
+    assert lines[0] == FRAME_OPEN
+    assert lines[-1] == FRAME_CLOSE
+    assert lines[1:-1] == [line(item) for item in items]
+    assert frame(items).count("<") == (FRAME_OPEN + FRAME_CLOSE).count("<")
+    for made, item in zip(lines[1:-1], items, strict=True):
+        fields = json.loads(made, object_pairs_hook=list)
+        assert [name for name, _ in fields] == ["ref", "when", "who", "trust", "text"]
+        assert joined(fields[-1][1]) == joined(item.text)
+
+
+@given(TEXT, st.integers(-2, 60))
+def test_a_clipped_text_keeps_its_limit_and_its_beginning(text: str, limit: int) -> None:
+    clipped = clip(text, limit)
+    assert len(clipped) <= max(limit, 0)
+    if len(text) <= limit:
+        assert clipped == text
+    elif limit > len(CUT_MARK):
+        assert clipped.endswith(CUT_MARK)
+        assert text.startswith(clipped.removesuffix(CUT_MARK))
+    else:
+        assert CUT_MARK.strip().startswith(clipped)
+
+
+def test_every_character_that_stays_plain_is_visible_and_stays_harmless_when_normalised() -> None:
+    plain = [c for c in map(chr, range(0x80, 0x110000)) if quote(c) == f'"{c}"']
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        for character in plain:
+            normalised = unicodedata.normalize(form, character)
+            assert not set(normalised) & set('<>"\\{}[]\n\r'), (form, hex(ord(character)))
+    assert not {c for c in plain if unicodedata.category(c) in HIDDEN}
+    assert all(len(f"a{c}b".splitlines()) == 1 for c in plain)

@@ -1,0 +1,118 @@
+"""Every requirement of the specification with its state.
+
+`done` is proven by at least one test that names it. `planned` is not built, or not all of it, and none
+of its words may stand in what the project says about itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Not built yet; `words` would advertise it."""
+
+    words: tuple[str, ...] = ()
+
+
+DONE = "done"
+
+REQUIREMENTS: dict[str, str | Planned] = {
+    "STORE-1": DONE,
+    "STORE-2": DONE,
+    "STORE-3": DONE,
+    "STORE-4": DONE,
+    "STORE-5": DONE,
+    "STORE-6": Planned(("clew purge",)),
+    "STORE-7": DONE,
+    "STORE-8": DONE,
+    "STORE-9": Planned(("PostgreSQL store", "pgvector")),
+    "INGEST-1": DONE,
+    "INGEST-2": DONE,
+    "INGEST-3": DONE,
+    "INGEST-4": DONE,
+    "INGEST-5": DONE,
+    "INGEST-6": Planned(("Claude Code transcript", "OpenClaw session JSONL")),
+    "GATE-1": DONE,
+    "GATE-2": DONE,
+    "GATE-3": DONE,
+    "GATE-4": DONE,
+    "GATE-5": DONE,
+    "GATE-6": Planned(("gate calibrate",)),
+    "AUTH-1": Planned(("AGENTS.md", "clew authored")),
+    "AUTH-2": Planned(),
+    "AUTH-3": Planned(),
+    "AUTH-4": Planned(),
+    "AUTH-5": Planned(),
+    "RANK-1": DONE,
+    "RANK-2": DONE,
+    "RANK-3": DONE,
+    "RANK-4": DONE,
+    "RANK-5": Planned(("Matryoshka",)),
+    "RANK-6": DONE,
+    "CONT-1": DONE,
+    "CONT-2": DONE,
+    "CONT-3": DONE,
+    "CONT-4": DONE,
+    "CONT-5": DONE,
+    "CONT-6": DONE,
+    "CONT-7": DONE,
+    "CONT-8": DONE,
+    "COMP-1": Planned(("clew compact",)),
+    "COMP-2": Planned(),
+    "COMP-3": Planned(),
+    "COMP-4": Planned(),
+    "COMP-5": Planned(),
+    "COMP-6": Planned(),
+    "COMP-7": Planned(),
+    "COMP-8": Planned(),
+    "COMP-9": Planned(("clew expand",)),
+    "COMP-10": Planned(),
+    "GUIDE-1": Planned(),
+    "GUIDE-2": Planned(),
+    "GUIDE-3": Planned(),
+    "GUIDE-4": Planned(),
+    "CAPTURE-1": Planned(("clew capture",)),
+    "CAPTURE-2": Planned(("clew harvest",)),
+    "CAPTURE-3": Planned(("clew redact",)),
+    "CAPTURE-4": Planned(("clew timeline",)),
+    "CAPTURE-5": Planned(),
+    "CAPTURE-6": Planned(("clew replay",)),
+    "LIFE-1": Planned(),
+    "LIFE-2": Planned(),
+    "LIFE-3": Planned(("clew revive",)),
+    "LIFE-4": Planned(),
+    "LIFE-5": Planned(("clew duplicates",)),
+    "LIFE-6": DONE,
+    "PACK-1": Planned(("clew pack",)),
+    "PACK-2": Planned(),
+    "PACK-3": Planned(("clew trace", "clew why")),
+    "PACK-4": Planned(("clew trust",)),
+    "PACK-5": Planned(),
+    "PACK-6": Planned(),
+    "PACK-7": Planned(),
+    "OBS-1": Planned(("clew observe",)),
+    "OBS-2": Planned(),
+    "GRAPH-1": Planned(("clew graph",)),
+    "GRAPH-2": Planned(),
+    "FACT-1": Planned(("clew facts",)),
+    "FACT-2": Planned(),
+    "FACT-3": Planned(),
+    "FACT-4": Planned(),
+    "RPC-1": Planned(),
+    "RPC-2": DONE,
+    "RPC-3": DONE,
+    "API-1": DONE,
+    "CLI-1": DONE,
+    "MCP-1": Planned(("clew mcp",)),
+    "HTTP-1": Planned(("clew ui", "web inspector")),
+    "HOST-1": Planned(("clew openclaw",)),
+    "HOST-2": Planned(("clew hook",)),
+    "OPS-1": Planned(("Prometheus", "systemd", "clew doctor")),
+    "PERF-1": DONE,
+    "PERF-2": Planned(),
+    "PERF-3": Planned(),
+    "SAFE-1": Planned(),
+    "SAFE-2": Planned(),
+}

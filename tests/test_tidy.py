@@ -1,0 +1,75 @@
+"""Style as a test: sizes, names, orphans, dead links."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+CODE = SOURCES + sorted((ROOT / "bench").rglob("*.py")) + sorted((ROOT / "tests").rglob("*.py"))
+BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|misc|common|v\d+|\d{4,8})(_|$)")
+LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+STATEMENT_USE = re.compile(r'\b(?:run|run_each|each|many|first|only)\(\s*connection,\s*"(\w+)"')
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_no_module_is_over_400_lines() -> None:
+    sizes = {relative(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
+    assert {path: size for path, size in sizes.items() if size > 400} == {}
+
+
+def test_no_function_is_over_60_lines() -> None:
+    long = []
+    for path in CODE:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                size = (node.end_lineno or 0) - node.lineno + 1
+                if size > 60:
+                    long.append(f"{relative(path)}:{node.name} ({size})")
+    assert long == []
+
+
+def test_file_names_say_what_is_inside() -> None:
+    assert [relative(path) for path in CODE if BANNED_NAMES.search(path.stem)] == []
+
+
+def test_every_module_of_the_package_is_used() -> None:
+    everything = "\n".join(path.read_text("utf-8") for path in SOURCES)
+    entry_points = {"clew", "clew.cli.main", "clew.cli.reference"}
+    orphans = []
+    for path in SOURCES:
+        module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+        package, _, name = module.rpartition(".")
+        imported = re.search(rf"(from {package} import [^\n]*|from {package} import \([^)]*)\b{name}\b", everything)
+        if module not in entry_points and f"{module}" not in everything and not imported:
+            orphans.append(module)
+    assert orphans == []
+
+
+def test_every_sql_statement_is_used_and_every_used_one_exists() -> None:
+    from clew.storage.sqlite.queries import statement_names
+
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "src/clew/storage/sqlite").glob("*.py"))
+    used = set(STATEMENT_USE.findall(code))
+    named = {name for name in statement_names() if f'"{name}"' in code}
+    assert used <= statement_names()
+    assert sorted(statement_names() - named) == []
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    dead = []
+    for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for target in LINK.findall(path.read_text("utf-8")):
+            if not (path.parent / target).exists():
+                dead.append(f"{relative(path)} -> {target}")
+    assert dead == []
+
+
+def test_no_unfinished_places_are_left() -> None:
+    mark = re.compile(r"NotImplementedError|#\s*(TODO|FIXME|XXX|HACK)")
+    assert [relative(path) for path in SOURCES if mark.search(path.read_text("utf-8"))] == []

@@ -1,0 +1,104 @@
+"""Which terms a text is found by."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.domain.terms import PACKED_TERM, analyse, analyse_query, fold, lexical_text, pack
+
+MAY_7_2023_MS = 1_683_417_600_000
+
+
+@pytest.mark.requirement("RANK-6")
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("it failed with ERR_4021 again", "ERR_4021"),
+        ("it failed with ERR_4021 again", "err_4021"),
+        ("see src/clew/api.py:42 for it", "src/clew/api.py"),
+        ("see src/clew/api.py:42 for it", "api.py"),
+        ("upgrade to v1.2.3-rc1 today", "v1.2.3-rc1"),
+        ("call getUserName() twice", "getUserName"),
+        ("commit 9f8e7d6c broke it", "9f8e7d6c"),
+        ("mail ana@example.org about it", "ana@example.org"),
+        ("port 8443 is open", "8443"),
+        ("порт 8443 открыт", "8443"),
+        ("错误码 E1234 出现了", "E1234"),
+    ],
+)
+def test_identifiers_numbers_paths_and_codes_are_exact_terms(text: str, query: str) -> None:
+    asked = analyse_query(query)
+    assert asked.exact
+    assert set(asked.exact) <= set(analyse(text))
+
+
+@pytest.mark.requirement("RANK-6")
+def test_a_neighbouring_identifier_is_another_term() -> None:
+    (wanted,) = [term for term in analyse_query("ERR_4021").exact if term.startswith("=")]
+    assert wanted not in analyse("it failed with ERR_4022 and XERR_4021")
+
+
+@pytest.mark.requirement("RANK-6")
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("我昨天在北京吃了烤鸭", "烤鸭"),
+        ("来週、東京へ行きます", "東京"),
+        ("나는 서울에서 일한다", "서울"),
+        ("ฉันชอบกินข้าว", "กิน"),
+    ],
+)
+def test_text_without_spaces_is_found_by_its_words(text: str, query: str) -> None:
+    asked = analyse_query(query)
+    assert set(asked.words) & set(analyse(text))
+
+
+def test_a_single_character_of_an_unspaced_script_can_be_asked_for() -> None:
+    assert set(analyse_query("鸭").words) <= set(analyse("北京烤鸭"))
+
+
+def test_words_match_across_their_forms_and_stop_words_do_not_count() -> None:
+    assert set(analyse_query("deployed").words) == set(analyse_query("deploying").words)
+    assert analyse_query("what is the").words == ()
+    assert set(analyse_query("проекты").words) == set(analyse_query("проекта").words)
+
+
+def test_accented_letters_stay_one_word() -> None:
+    assert "café" in analyse("the café")
+
+
+@pytest.mark.requirement("RANK-6")
+@pytest.mark.parametrize("quoted", ['"Connection  Refused"', "“connection refused”", "`connection refused`"])
+def test_quoted_strings_are_phrases(quoted: str) -> None:
+    assert analyse_query(f"why {quoted} there").phrases == ("connection refused",)
+    assert "connection refused" in fold("It said: CONNECTION\nrefused.")
+
+
+@pytest.mark.requirement("RANK-1")
+def test_speaker_and_date_belong_to_the_searchable_text() -> None:
+    terms = analyse(lexical_text("we went hiking", "Caroline", MAY_7_2023_MS))
+    for query in ("Caroline", "2023-05-07", "May 7"):
+        asked = analyse_query(query)
+        assert set(asked.words + asked.exact) <= set(terms), query
+
+
+def test_a_time_that_no_calendar_can_name_adds_no_date() -> None:
+    assert lexical_text("x", None, 10**17).strip() == "x"
+
+
+@pytest.mark.requirement("RANK-2")
+@given(st.text(max_size=300))
+def test_any_text_has_terms_in_one_canonical_form(text: str) -> None:
+    counts = analyse(text)
+    assert all(count > 0 for count in counts.values())
+    packed = pack(counts)
+    assert len(packed) == len(counts) * PACKED_TERM.itemsize
+    assert pack(analyse(text)) == packed
+    analyse_query(text)
+
+
+@pytest.mark.parametrize("piece", ["a", "a.", "/", "我", "A1", "ab_", "=", "\u0300", "aA", "1", "-"])
+def test_a_hostile_megabyte_has_few_terms(piece: str) -> None:
+    assert len(analyse(piece * (200_000 // len(piece)))) < 40
