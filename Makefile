@@ -34,7 +34,7 @@ bench: setup $(BENCH_INSTALLED) ## Measure against peers and rewrite docs/benchm
 	$(BIN)/python -m bench
 
 docs: $(INSTALLED) ## Regenerate the reference pages
-	$(BIN)/python -m clew.cli.reference > docs/reference/cli.md
+	$(BIN)/python -m clew.cli.reference docs/reference
 
 lock: $(INSTALLED) ## Choose versions anew and pin them
 	$(BIN)/pip install --quiet uv

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from time import monotonic
 
 import msgspec
 
@@ -27,7 +28,8 @@ def main() -> int:
         sys.stderr.write(f"unknown system {unknown[0]!r}; there are {', '.join(CANDIDATES)}\n")
         return 2
     plan = Plan(sizes, systems, options.quick, _command(options))
-    report = run(plan, say=lambda line: print(line, file=sys.stderr, flush=True))
+    started = monotonic()
+    report = run(plan, say=lambda line: print(f"{monotonic() - started:4.0f} s  {line}", file=sys.stderr, flush=True))
     out = options.out or (None if options.quick else ROOT / "docs" / "benchmarks")
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

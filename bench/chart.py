@@ -9,14 +9,16 @@ from typing import Any
 from bench.results import Report
 from bench.table import MEASURES, Measure, figure, layouts
 
-PANELS = (
-    "search p95, ms",
-    "search after a write p95, ms",
-    "open and first answer, ms",
-    "ingest p95, ms",
-    "resident memory, MB",
-    "disk, bytes a record",
-)
+PANELS = {
+    "search p95, ms": "log",
+    "search after a write p95, ms": "log",
+    "open and first answer, ms": "log",
+    "ingest p95, ms": "log",
+    "resident memory, MB": "linear",
+    "disk, bytes a record": "linear",
+}
+"""The figures shown, and their scales: times span three orders of magnitude, sizes do not."""
+
 COLOURS = ("#1b6ca8", "#e08e2b", "#7a7a7a")
 
 
@@ -53,8 +55,8 @@ def _draw_panel(panel: Any, measure: Measure, report: Report) -> None:
         places = [group + (place - (len(systems) - 1) / 2) * width for group in range(len(groups))]
         bars = panel.bar(places, heights, width, label=system, color=colour)
         panel.bar_label(bars, [figure(value) for value in values], fontsize=7, padding=1)
-    panel.set_title(f"{measure.name} (log scale, less is better)", fontsize=10)
-    panel.set_yscale("log")
+    panel.set_title(f"{measure.name} ({PANELS[measure.name]} scale, less is better)", fontsize=10)
+    panel.set_yscale(PANELS[measure.name])
     panel.margins(y=0.12)
     panel.set_xticks(range(len(groups)), [title.replace(" records in ", "\nin ") for title, _ in groups], fontsize=8)
     panel.spines[["top", "right"]].set_visible(False)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.results import Report
-from bench.table import MEASURES, OURS, Table, layouts, ratio, tables
+from bench.table import MEASURES, OURS, Table, layouts, multiple, ratio, tables
 
 START = "<!-- figures: written by python -m bench -->"
 END = "<!-- end of figures -->"
@@ -32,7 +32,7 @@ def _figures(report: Report, path: Path, chart: Path | None) -> str:
     if behind:
         parts.append("### Where Clew is behind\n\n" + "\n".join(behind) + "\n")
     if report.notes:
-        parts.append("### Left out of this run\n\n" + "\n".join(f"- {note}" for note in report.notes) + "\n")
+        parts.append("### Notes on this run\n\n" + "\n".join(f"- {note}" for note in report.notes) + "\n")
     return "\n".join(parts)
 
 
@@ -51,6 +51,6 @@ def _where_behind(report: Report) -> Iterator[str]:
             for title, cases in layouts(report):
                 times = ratio(measure, cases[peer], cases.get(OURS)) if peer in cases else None
                 if times is not None and times < _CLEARLY_LESS:
-                    ahead.append(f"{title} ({times:.2g}×)")
+                    ahead.append(f"{title} ({multiple(times)})")
             if ahead:
                 yield f"- {measure.name}: {peer} is ahead at {'; '.join(ahead)}."

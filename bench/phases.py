@@ -32,8 +32,10 @@ class Job(Struct, frozen=True):
     collections: int
     writes: int = 500
     questions: int = 200
+    writes_between: int = 60
+    """Searches that are each measured right after a write."""
     turns: int = 2000
-    budget_s: float = 20.0
+    budget_s: float = 12.0
     """Longest time for any one kind of call; what was measured until then counts."""
 
 
@@ -131,8 +133,8 @@ def _search_after_writes(
 ) -> Stopwatch:
     """A search right after a record went into the same collection."""
     watch = Stopwatch(job.budget_s)
-    written = make_records(job.size + job.writes, len(asked), 1)
-    for record, (question, vector) in zip(written, asked, strict=True):
+    written = make_records(job.size + job.writes, job.writes_between, 1)
+    for record, (question, vector) in zip(written, cycle(asked), strict=False):
         if watch.spent:
             break
         store.store(replace(record, collection=question.collection), embedder.embed_query(record.text))

@@ -82,7 +82,7 @@ class Report(Struct, frozen=True):
     conversed: tuple[Conversed, ...] = ()
     serving: Serving | None = None
     notes: tuple[str, ...] = ()
-    """What was left out, and why."""
+    """What a reader must know besides the figures: what was left out or cut short, and why."""
 
 
 class Stopwatch:

@@ -62,7 +62,7 @@ def run(plan: Plan, say: Say) -> Report:
 
 
 def _jobs(plan: Plan, systems: Sequence[str]) -> Iterator[Job]:
-    samples = {"writes": 20, "questions": 20, "turns": 60} if plan.quick else {}
+    samples = {"writes": 20, "questions": 20, "writes_between": 20, "turns": 60} if plan.quick else {}
     for size in plan.sizes:
         for collections in LAYOUTS:
             for system in systems:

@@ -68,7 +68,8 @@ def ratio(measure: Measure, peer: Case, ours: Case | None) -> float | None:
 def plain_tables(report: Report) -> str:
     """For a terminal: columns lined up, one table after the other."""
     parts = [_plain(table) for table in tables(report)]
-    return "\n\n".join([*parts, *(f"Note: {note}" for note in report.notes)])
+    notes = "\n".join(f"Note: {note}" for note in report.notes)
+    return "\n\n".join([*parts, notes] if notes else parts)
 
 
 def figure(value: float | None) -> str:
@@ -76,6 +77,10 @@ def figure(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def multiple(times: float) -> str:
+    return f"{times:.0f}×" if times >= 10 else f"{times:.2g}×"
 
 
 def _compare(title: str, cases: dict[str, Case], systems: Sequence[str]) -> Table:
@@ -91,7 +96,7 @@ def _cell(measure: Measure, case: Case | None, ours: Case | None) -> str:
         return "–"
     times = None if case.system == OURS else ratio(measure, case, ours)
     value = figure(measure.of(case))
-    return value if times is None else f"{value} ({times:.2g}×)"
+    return value if times is None else f"{value} ({multiple(times)})"
 
 
 def _conversation(conversed: Conversed) -> Table:

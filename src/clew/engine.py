@@ -6,14 +6,15 @@ This is the only module that names concrete adapters. Each operation is one entr
 from __future__ import annotations
 
 import logging
+import secrets
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from clew import __version__, api
 from clew.config import Config
+from clew.domain.identity import ID_BYTES
 from clew.domain.terms import ANALYSER_VERSION
 from clew.errors import InvalidInput
 from clew.index.cache import IndexCache
@@ -64,7 +65,7 @@ class SystemClock:
 
 class RandomIds:
     def new(self) -> str:
-        return uuid.uuid4().hex
+        return secrets.token_hex(ID_BYTES)
 
 
 class Memory(api.MemoryApi):

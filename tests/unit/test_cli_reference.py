@@ -1,7 +1,8 @@
-"""The command tree itself: documented, with examples that parse, and light to load."""
+"""The command tree and the reference pages: documented, up to date, with examples that parse, light to load."""
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -9,16 +10,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 
+from clew import api
 from clew.cli.command import Verb, VerbGroup
 from clew.cli.invocation import Invocation
 from clew.cli.main import PROGRAM, SECTIONS, cli
-from clew.cli.reference import reference
+from clew.cli.reference import meaning, pages, write
+from clew.cli.reference_texts import COMPAT_ANSWERS, FIELDS, OPERATIONS
+from clew.config import Config
+from clew.daemon import compat
+from clew.daemon.methods import HANDLERS
+from clew.errors import ClewError
 
 pytestmark = pytest.mark.requirement("CLI-1")
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
+FOLDER = Path(__file__).parents[2] / "docs" / "reference"
+PAGES = pages()
 
 
 def verbs(group: click.Group = cli, path: str = PROGRAM) -> Iterator[tuple[str, Verb]]:
@@ -35,8 +44,56 @@ def verbs(group: click.Group = cli, path: str = PROGRAM) -> Iterator[tuple[str, 
 VERBS = dict(verbs())
 
 
-def test_the_reference_page_is_what_the_commands_say() -> None:
-    assert PAGE.read_text("utf-8") == reference(), "stale: run `python -m clew.cli.reference > docs/reference/cli.md`"
+@pytest.mark.parametrize("name", PAGES)
+def test_a_reference_page_is_what_the_code_says(name: str) -> None:
+    assert (FOLDER / name).read_text("utf-8") == PAGES[name], "stale: run `make docs`"
+
+
+def test_the_folder_holds_the_reference_pages_and_nothing_else(tmp_path: Path) -> None:
+    write(tmp_path / "reference")
+    assert sorted(PAGES) == sorted(path.name for path in (tmp_path / "reference").iterdir())
+    assert sorted(PAGES) == sorted(path.name for path in FOLDER.iterdir())
+
+
+def test_every_setting_stands_on_its_page_with_its_variable() -> None:
+    for name in Config.__dataclass_fields__:
+        variable = "CLEW_HOME" if name == "data_dir" else f"CLEW_{name.upper()}"
+        assert f"\n| `{name}` | `{variable}` |" in PAGES["settings.md"]
+
+
+@pytest.mark.requirement("RPC-1")
+def test_every_method_of_the_daemon_stands_on_the_wires_page() -> None:
+    headings = [line.removeprefix("### ") for line in PAGES["wire.md"].splitlines() if line.startswith("### ")]
+    assert sorted(name for name in headings if not name.endswith(" object")) == sorted(HANDLERS)
+    assert len(set(headings)) == len(headings), "two headings of one name share a link"
+
+
+@pytest.mark.requirement("RPC-1")
+@pytest.mark.parametrize("kind", [*api.REQUESTS.values(), *{kind.answer for kind in api.REQUESTS.values()}])
+def test_every_field_of_a_request_and_of_its_answer_has_a_meaning(kind: type[msgspec.Struct]) -> None:
+    assert [item.name for item in msgspec.structs.fields(kind) if not meaning(kind, item)] == []
+
+
+@pytest.mark.requirement("RPC-1", "API-1")
+def test_every_operation_and_every_error_is_explained() -> None:
+    for name in HANDLERS:
+        assert re.search(rf"^### {name}\n\n[A-Z]", PAGES["wire.md"], re.MULTILINE), name
+    for name in set(vars(api.MemoryApi)) & set(api.REQUESTS):
+        assert re.search(rf"^### {name}\n\n```python\n(?:.+\n)+?```\n\n[A-Z]", PAGES["python.md"], re.MULTILINE), name
+    for name, kind in vars(sys.modules[ClewError.__module__]).items():
+        if isinstance(kind, type):
+            assert f"| {kind.code} | {name} | " in PAGES["wire.md"]
+            assert f" {name} " in PAGES["python.md"]
+
+
+def test_no_text_of_the_pages_is_about_something_that_is_gone() -> None:
+    assert set(COMPAT_ANSWERS) == set(compat.HANDLERS)
+    assert set(OPERATIONS) <= set(api.REQUESTS)
+    shown = PAGES["wire.md"]
+    gone = [
+        key for key in FIELDS if f"\n| `{key.rpartition('.')[2]}` |" not in shown or f"| {FIELDS[key]} |" not in shown
+    ]
+    assert gone == []
 
 
 @pytest.mark.parametrize("path", VERBS)

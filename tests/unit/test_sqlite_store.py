@@ -172,10 +172,14 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing_acknowledged(path: Path)
     store.append([turn("kept", id="0")])
     store._writer.run(lambda connection: connection.pragma("max_page_count", connection.pragma("page_count") + 2))
     acknowledged = ["0"]
-    with pytest.raises(StoreError, match="full"):
+
+    def fill() -> None:
         for number in range(1, 1000):
             store.append([turn(f"{number} " * 400, id=str(number))])
             acknowledged.append(str(number))
+
+    with pytest.raises(StoreError, match="full"):
+        fill()
     assert [item.id for item in store.page("session_raw:s", 0, 2000)] == acknowledged
     assert [finding for finding in store.findings() if finding.problems] == []
     store.close()

@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +30,7 @@ from clew.cli.reference_texts import (
     CLI_INTRODUCTION,
     COMPAT_ANSWERS,
     COMPAT_INTRODUCTION,
+    FIELDS,
     JSON_NAMES,
     METHODS_INTRODUCTION,
     OPERATIONS,
@@ -155,8 +157,8 @@ def _wire() -> Iterator[str]:
     yield f"# Wire protocol\n\n{NOTICE}\n{WIRE_INTRODUCTION.format(**limits, max_depth=wire.MAX_DEPTH)}"
     yield "## Errors\n"
     yield "| code | name | when |\n|---|---|---|"
-    for code, name, meaning in sorted(_error_rows(), reverse=True):
-        yield f"| {code} | {name} | {meaning} |"
+    for code, name, when in sorted(_error_rows(), reverse=True):
+        yield f"| {code} | {name} | {when} |"
     yield f"\n## Methods\n\n{METHODS_INTRODUCTION}"
     for name, kind in sorted(api.REQUESTS.items()):
         yield from _method(name, kind)
@@ -166,17 +168,18 @@ def _wire() -> Iterator[str]:
         yield f"\n### {name}\n\n{COMPAT_ANSWERS[name]}\n"
         yield from _field_table(given)
     yield "\n## Objects"
-    for kind in _objects():
-        yield f"\n### {kind.__name__} object\n"
-        if kind.__doc__:
-            yield f"{_paragraphs(kind.__doc__)}\n"
-        yield from _field_table(kind)
+    for shape in _objects():
+        yield f"\n### {shape.__name__} object\n"
+        if shape.__doc__:
+            yield f"{_paragraphs(shape.__doc__)}\n"
+        yield from _field_table(shape)
 
 
 def _error_rows() -> Iterator[tuple[int, str, str]]:
-    meanings = dict(re.findall(r"(\w+) +(?:code )?-\d+(?: +(.+))?", errors.__doc__ or "")) | WIRE_ERRORS
+    drawn = re.findall(r"(\w+) +(?:code )?-\d+(?: +(.+))?", errors.__doc__ or "")
+    when = {**dict(drawn), **WIRE_ERRORS}
     for kind in _errors_of(errors, wire):
-        yield kind.code, kind.__name__, meanings[kind.__name__] or "any other failure"
+        yield kind.code, kind.__name__, when[kind.__name__] or "any other failure"
 
 
 def _method(name: str, kind: type[api.Request[Any]]) -> Iterator[str]:
@@ -192,14 +195,18 @@ def _objects() -> list[type[Struct]]:
     """Every object that stands in a request or an answer, by name."""
     found: dict[str, type[Struct]] = {}
     waiting: list[type[Struct]] = [kind.answer for kind in api.REQUESTS.values()]
-    nested: list[type[Struct]] = [*api.REQUESTS.values(), *_compat_params()]
-    while waiting or nested:
-        kind = waiting.pop() if waiting else nested.pop()
-        inner = [inside for item in msgspec.structs.fields(kind) for inside in _structs_in(types.type_info(item.type))]
-        if not issubclass(kind, api.Request | compat.Params) or kind is compat.AccessUpdate:
+    for request in (*api.REQUESTS.values(), *_compat_params()):
+        waiting += _objects_in(request)
+    while waiting:
+        kind = waiting.pop()
+        if kind.__name__ not in found:
             found[kind.__name__] = kind
-        waiting += [inside for inside in inner if inside.__name__ not in found]
+            waiting += _objects_in(kind)
     return [found[name] for name in sorted(found)]
+
+
+def _objects_in(kind: type[Struct]) -> list[type[Struct]]:
+    return [inner for item in msgspec.structs.fields(kind) for inner in _structs_in(types.type_info(item.type))]
 
 
 def _compat_params() -> list[type[Struct]]:
@@ -218,7 +225,6 @@ def _structs_in(kind: types.Type) -> list[type[Struct]]:
 
 
 def _field_table(kind: type[Struct]) -> Iterator[str]:
-    notes = _field_notes(kind)
     items = msgspec.structs.fields(kind)
     if not items:
         yield "No parameters."
@@ -227,7 +233,17 @@ def _field_table(kind: type[Struct]) -> Iterator[str]:
     for item in items:
         default = "required" if item.required else _default(item)
         shown = _json_type(types.type_info(item.type))
-        yield f"| `{item.encode_name}` | {shown} | {default} | {notes.get(item.name, '')} |"
+        yield f"| `{item.encode_name}` | {shown} | {default} | {meaning(kind, item)} |"
+
+
+def meaning(kind: type[Struct], item: msgspec.structs.FieldInfo) -> str:
+    """What a field means: as its class says, or as the texts do, for this class or for any."""
+    said = (
+        _field_notes(kind).get(item.name),
+        FIELDS.get(f"{kind.__name__}.{item.encode_name}"),
+        FIELDS.get(item.encode_name),
+    )
+    return next((text for text in said if text), "")
 
 
 def _default(item: msgspec.structs.FieldInfo) -> str:
@@ -260,11 +276,10 @@ def _link(kind: type[Struct]) -> str:
 
 
 def _what(kind: type[api.Request[Any]]) -> str:
-    """What an operation does: in its own words, in those of its Python method, or in the table below."""
+    """What an operation does: in the words of its method, of the texts beside this module, of its request."""
     method = getattr(api.MemoryApi, PYTHON_NAMES.get(kind.method, kind.method), None)
-    own = [kind.__doc__, inspect.getdoc(method) if method else None]
-    said = [_paragraphs(text) for text in (*reversed(own), OPERATIONS.get(kind.method)) if text]
-    return " ".join(dict.fromkeys(said))
+    said = (inspect.getdoc(method), OPERATIONS.get(kind.method), kind.__doc__)
+    return " ".join(_paragraphs(text) for text in said if text)
 
 
 # --- Python ----------------------------------------------------------------------------------------
@@ -295,24 +310,24 @@ def _python() -> Iterator[str]:
 
 
 def _class(kind: type, *names: str) -> Iterator[str]:
-    yield f"\n### {kind.__name__}\n"
+    yield f"\n### {kind.__name__}"
     if kind.__doc__ and not kind.__doc__.startswith(f"{kind.__name__}("):  # a dataclass repeats its fields there
-        yield f"{_paragraphs(kind.__doc__)}\n"
+        yield f"\n{_paragraphs(kind.__doc__)}"
     for name in names:
         method = getattr(kind, name)
         said = inspect.getdoc(method)
-        yield f"{_signature(method, owner=kind.__name__)}\n"
+        yield f"\n{_signature(method, owner=kind.__name__)}"
         if said:
-            yield f"{_paragraphs(said)}\n"
+            yield f"\n{_paragraphs(said)}"
 
 
 def _attribute_table(kind: type[Struct]) -> Iterator[str]:
-    notes = _field_notes(kind)
     annotations = inspect.get_annotations(kind)
     yield "| field | type | default | meaning |\n|---|---|---|---|"
     for item in msgspec.structs.fields(kind):
         default = "required" if item.required else f"`{_python_default(item)!r}`"
-        yield f"| `{item.name}` | `{annotations[item.name]}` | {default} | {notes.get(item.name, '')} |"
+        written = annotations[item.name].replace("|", "\\|")
+        yield f"| `{item.name}` | `{written}` | {default} | {meaning(kind, item)} |"
 
 
 def _python_default(item: msgspec.structs.FieldInfo) -> object:
@@ -349,7 +364,7 @@ def _field_notes(kind: type[Struct]) -> dict[str, str]:
     notes: dict[str, str] = {}
     for owner in reversed(kind.__mro__[: kind.__mro__.index(Struct)]):
         body = _parse(owner).body
-        for before, item in zip(body, body[1:], strict=False):
+        for before, item in pairwise(body):
             if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
                 match item:
                     case ast.Expr(value=ast.Constant(value=str(text))):

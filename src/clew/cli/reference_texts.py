@@ -27,7 +27,7 @@ SETTINGS_ELSEWHERE = """\
 | variable | meaning |
 |---|---|
 | `CLEW_TOKEN` | Token of a daemon on TCP, for both sides; else the file `token` in the data folder. |
-| `CLEW_PACKS` | Folder of the installed model packs; else `$XDG_DATA_HOME/clew/packs`, or `~/.local/share/clew/packs`. |
+| `CLEW_PACKS` | Folder of the model packs; else `$XDG_DATA_HOME/clew/packs`, or `~/.local/share/clew/packs`. |
 | `XDG_CACHE_HOME` | Where downloads of `clew model install` are kept, in `clew/downloads`; else `~/.cache`. |
 | `NO_COLOR` | Any value turns colours off. |"""
 
@@ -42,8 +42,8 @@ A request is one JSON object on one line of UTF-8, ended by a line feed; so is a
 passed over.
 
 ```
-{{"jsonrpc":"2.0","id":1,"method":"ingest","params":{{"sessionId":"s1","message":{{"role":"user","text":"Hello."}}}}}}
-{{"jsonrpc":"2.0","id":1,"result":{{"id":"t1","stored":true,"duplicate":false,"collections":[],"tokens":2}}}}
+{{"jsonrpc":"2.0","id":1,"method":"get","params":{{"collection":"global","ids":["dates"]}}}}
+{{"jsonrpc":"2.0","id":1,"result":{{"records":[],"cursor":null}}}}
 {{"jsonrpc":"2.0","id":2,"error":{{"code":-32601,"message":"there is no method 'foo'"}}}}
 ```
 
@@ -113,8 +113,7 @@ COMPAT_ANSWERS: Mapping[str, str] = {
     "query_raw_session": 'Searches the raw history of a session. Answers `{"results": [...]}`.',
     "search_text": 'Searches one collection. Answers `{"results": [...]}`.',
     "search_text_collections": 'Searches several collections. Answers `{"results": [...]}`.',
-    "session_lifecycle_hint": "Adds to the journal. Answers "
-    '`{"ok": true, "hook", "sessionId", "reason"}`.',
+    "session_lifecycle_hint": 'Adds to the journal. Answers `{"ok": true, "hook", "sessionId", "reason"}`.',
 }
 
 PYTHON_INTRODUCTION = """\
@@ -125,8 +124,9 @@ those of the [wire protocol](wire.md#objects) in snake_case.
 
 OPERATIONS_INTRODUCTION = """\
 Methods of `Memory` and of `Client`. Each builds one request and hands it to `call`; with `AsyncClient`, build the
-request yourself: `await client.call(Search(text="keys", user_id="ana"))`, with the class from `clew.api`. Every
-operation raises a `ClewError`, and then nothing was changed."""
+request yourself: `await client.call(Search(text="keys", user_id="ana"))`, with the class from `clew.api`. What an
+operation raises is a `ClewError`, and then nothing was changed; only after `DeadlineExceeded` and
+`DaemonUnreachable` of a client may the work have been done all the same."""
 
 PYTHON_NAMES: Mapping[str, str] = {"delete_batch": "delete"}
 """Operations whose name in Python is not the one on the wire."""
@@ -134,17 +134,135 @@ PYTHON_NAMES: Mapping[str, str] = {"delete_batch": "delete"}
 OPERATIONS: Mapping[str, str] = {
     "clear": "Takes every record out of a collection; raw history is refused.",
     "collections": "Every collection and how many records it holds.",
-    "delete_batch": "Takes records out of a collection; raw history is refused. Ids that are not there are passed over.",
+    "delete_batch": "Takes records out of a collection; raw history is refused. Unknown ids are passed over.",
     "ensure_collections": "Makes the collections exist, empty where they are new.",
     "export": "Records as JSONL in the order they were written, a page a call.",
     "gate": "Grades a text as if this user said it now. Nothing is kept.",
     "journal": "The hosts' notes about sessions, newest first.",
     "list": "The records of a collection, a page a call.",
     "status": "What the store holds and whether all of it works.",
-    "verify": "Checks the store: rows, hashes, queue, vectors, search terms, indexes. With `repair`, what is derived is "
-    "made again first; rows are never changed.",
+    "verify": "Checks the store: rows, hashes, queue, vectors, search terms, indexes. With `repair`, what is derived "
+    "is made again first; rows are never changed.",
 }
 """What operations do that have no docstring of their own."""
+
+FIELDS: Mapping[str, str] = {
+    "budgetTokens": "Size of the context, from 64; else the setting `budget_tokens`.",
+    "collection": "Name of the collection.",
+    "collections": "Names of collections.",
+    "cursor": "The cursor that the page before gave; 0 for the first.",
+    "degraded": "Why this answer is not as good as it could be; empty when it is.",
+    "details": "Free JSON, kept as it is.",
+    "excludeByCollection": "Ids to leave out, by collection.",
+    "excludeIds": "Ids to leave out.",
+    "heartbeat": "A sign of life: answered, and not stored.",
+    "hook": "What happened, such as `before_reset` or `session_end`.",
+    "id": "Id of the record in its collection, 1 to 512 characters.",
+    "ids": "Ids of records in the collection.",
+    "k": "How many, 1 to 1,000.",
+    "key": "A key of the metadata.",
+    "limit": "How many at most.",
+    "lines": "Lines that an export gave, at most 5,000.",
+    "message": "The turn.",
+    "messages": "Turns, oldest first.",
+    "metadata": "Free JSON, given back as it came. Gives no authority.",
+    "ok": "Whether all is well.",
+    "pending": "How many texts wait.",
+    "query": "What to recall for; else the newest turn of the user in the tail.",
+    "repair": "Make search terms and missing vectors again before the checks.",
+    "role": "`user`, `assistant`, `system`, `tool_call` or `tool_result`; `tool` and `developer` are taken for such.",
+    "sessionId": "The session.",
+    "terms": "Recompute the search terms, too.",
+    "text": "The text, at most `max_text_bytes`.",
+    "timeoutMs": "How long to wait; a daemon waits no longer than its deadline.",
+    "tokens": "Likely number of tokens of the text.",
+    "toolCallId": "The tool call this turn answers.",
+    "toolCallIds": "The tool calls this turn makes.",
+    "ts": "Milliseconds since 1970.",
+    "updates": "What was used.",
+    "userId": "The user.",
+    "uses": "Ids by collection.",
+    "value": "What the metadata must hold under the key; 1 and true are different.",
+    "version": "1 when new; one more with every change.",
+    "Check.name": "What was checked.",
+    "Check.ok": "Whether it holds.",
+    "Check.problems": "What was found wrong, at most 20 of each kind.",
+    "CollectionList.collections": "By name; empty ones, too.",
+    "CollectionView.count": "Records in it.",
+    "CollectionView.name": "Its name.",
+    "Context.budgetTokens": "What it was allowed.",
+    "Context.messages": "The tail, word for word, oldest first.",
+    "Context.recalled": "The records of the recall, best first, with their scores.",
+    "Context.sections": "Where the budget went.",
+    "Context.usedTokens": "What it takes, counted on the safe side.",
+    "ContextMessage.id": "Id of the turn, where it has one.",
+    "ContextMessage.text": "The text as it was given.",
+    "ExportPage.cursor": "Where the next page starts; absent on the last.",
+    "Flushed.ok": "Whether nothing waits any more.",
+    "GateScore.actions": "How much it says was decided, fixed, reached or set up.",
+    "GateScore.artefacts": "How many concrete things it names for its length.",
+    "GateScore.conversationalScore": "0.35 novelty + 0.40 repetition + 0.25 natural density.",
+    "GateScore.gate": "The score: both views, mixed by `technical`.",
+    "GateScore.inputFrequency": "How often the user said the like.",
+    "GateScore.keep": "Whether the gate is at or above the threshold.",
+    "GateScore.memorySaturation": "How well it is remembered already.",
+    "GateScore.naturalDensity": "How much it says about wishes, people, dates, quantities, facts.",
+    "GateScore.novelty": "How unlike it is to what is remembered.",
+    "GateScore.repetition": "Said before, and not yet remembered.",
+    "GateScore.technical": "How technical the text is.",
+    "GateScore.technicalDensity": "How much it defines.",
+    "GateScore.technicalScore": "0.40 artefacts + 0.35 actions + 0.25 technical density.",
+    "GateScore.threshold": "The setting `gate_threshold`.",
+    "Hit.record": "What was found.",
+    "Hit.scores": "Why it stands where it stands.",
+    "ImportReceipt.stored": "Records that are new.",
+    "ImportReceipt.unchanged": "Records that were there already.",
+    "Ingest.sessionId": "The session. Two users must not share one.",
+    "IngestBatch.sessionId": "The session. Two users must not share one.",
+    "IngestBatchReceipt.receipts": "One for each message, in order.",
+    "IngestReceipt.collections": "Where the turn stands.",
+    "IngestReceipt.duplicate": "True for a turn that was there already.",
+    "IngestReceipt.id": "Id of the turn in its session.",
+    "Journal.entries": "Newest first.",
+    "JournalEntry.seq": "Place in the journal.",
+    "Message.id": "Your id of the turn in its session; else one is made.",
+    "PutReceipt.changed": "False where equal text and metadata were there already.",
+    "RecordView.accessCount": "How often it entered a context.",
+    "RecordView.metadata": "What the client gave; of a memory, also its source and the parts of its gate score.",
+    "RecordView.provenance": "Where the text came from: `user_turn`, `assistant_turn`, `system_turn`, `tool_output`, "
+    "`memory` or `authored`.",
+    "RecordView.role": "Who spoke; absent for records that are no turns.",
+    "RecordView.stability": "How lasting it is taken to be, from 0 to 1.",
+    "RecordView.trust": "`trusted`, `unknown`, `untrusted` or `quarantined`; follows from the provenance.",
+    "Records.records": "The records.",
+    "Scores.dense": "Similarity of meaning.",
+    "Scores.denseRank": "Place in that lane, from 1.",
+    "Scores.lexical": "Match of words, as a share of a full match.",
+    "Scores.lexicalRank": "Place in that lane, from 1.",
+    "Scores.recency": "1 for now, falling with age.",
+    "Scores.scope": "1.0 session, 0.6 user, 0.3 all else.",
+    "Scores.score": "What the hits are ordered by: the weighted sum of similarity, recency and scope.",
+    "Scores.similarity": "Both lanes in one number.",
+    "Search.text": "The question; its first 4,000 characters count.",
+    "SearchResult.hits": "Best first.",
+    "Section.budgetTokens": "What it was allowed.",
+    "Section.items": "Turns or records in it.",
+    "Section.name": "`tail` or `recalled`.",
+    "Section.usedTokens": "What it took.",
+    "Status.abstractiveReady": "Always false in this version.",
+    "Status.dataDir": "The data folder.",
+    "Status.gatingThreshold": "The setting `gate_threshold`.",
+    "Status.indexBytes": "Memory of the loaded indexes.",
+    "Status.lifecycleHintCount": "Entries of the journal.",
+    "Status.message": "`ok`, or what is degraded.",
+    "Status.recordCount": "Texts of all kinds, each counted once.",
+    "Status.storeBytes": "Size of the database.",
+    "Status.tokenCounter": "What counts tokens: a tokenizer's name, or `estimate`.",
+    "Status.version": "Version of Clew.",
+    "VerifyReport.checks": "Every check, in order.",
+    "VerifyReport.ok": "Whether all of them hold.",
+}
+"""What fields mean that have no note in their class: by class and name, or by name wherever it stands."""
 
 JSON_NAMES: Mapping[type[types.Type], str] = {
     types.AnyType: "any",

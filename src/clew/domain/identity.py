@@ -14,6 +14,8 @@ from clew.domain.model import Role
 from clew.errors import InvalidInput
 
 MAX_ID_LENGTH = 512
+ID_BYTES = 10
+"""Of an id Clew makes: short, since ids are quoted in prompts; 80 bits tell any session's turns apart."""
 
 GLOBAL = "global"
 
@@ -104,13 +106,8 @@ def memory_id(source_collection: str, source_id: str) -> str:
     return f"m_{_digest(source_collection, source_id)}"
 
 
-def content_hash(role: Role | None, text: str) -> bytes:
-    """What makes two deliveries of one id the same turn."""
-    return bytes.fromhex(_digest(role or "", text))
-
-
 def _digest(*parts: str) -> str:
-    hasher = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=ID_BYTES)
     for part in parts:
         data = part.encode("utf-8")
         hasher.update(len(data).to_bytes(8, "little"))

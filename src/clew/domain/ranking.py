@@ -34,7 +34,7 @@ class Weights:
         return cls(1.0, 0.0, 0.0) if total == 0 else cls(*(part / total for part in parts))
 
 
-def fuse(lexical: Floats, dense: Floats | None, exact_share: float) -> Floats:
+def fuse(lexical: Floats, dense: Floats | None, exact_share: float, lexical_share: float = LEXICAL_SHARE) -> Floats:
     """One similarity from both lanes.
 
     The more of the query that must match exactly (identifiers, numbers), the more the lexical lane
@@ -42,7 +42,7 @@ def fuse(lexical: Floats, dense: Floats | None, exact_share: float) -> Floats:
     """
     if dense is None:
         return lexical
-    share = np.float32(LEXICAL_SHARE + (1.0 - LEXICAL_SHARE) * min(max(exact_share, 0.0), 1.0))
+    share = np.float32(lexical_share + (1.0 - lexical_share) * min(max(exact_share, 0.0), 1.0))
     fused = share * lexical + (np.float32(1.0) - share) * dense
     return unit(np.where(np.isnan(fused), lexical, fused))
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 
 from clew.api import Gate, GateScore
 from clew.domain import identity
+from clew.domain.calibration import Calibration
 from clew.domain.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS, GateParts, grade
 from clew.domain.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance
 from clew.domain.ranking import Weights
@@ -22,7 +23,9 @@ _SIMILARITY_ALONE = Weights(similarity=1.0, recency=0.0, scope=0.0)
 def gate(parts: Parts, request: Gate) -> GateScore:
     """Grade a text as if this user said it now; nothing is kept."""
     vector, _ = parts.meaning.of_query(request.text[:MAX_QUERY_CHARS])
-    graded = _grade(parts, request.text, request.user_id, vector, own_id=None)
+    calibration = parts.meaning.calibration
+    query = _query(parts, request.text, vector, calibration and calibration.of_queries)
+    graded = _grade(parts, request.text, request.user_id, query, own_id=None)
     threshold = parts.config.gate_threshold
     return GateScore(**asdict(graded), threshold=threshold, keep=graded.gate >= threshold)
 
@@ -37,20 +40,24 @@ def promoted(parts: Parts, task: QueuedTask) -> NewRecord | None:
     vector = None
     if task.vector is not None and calibration is not None:
         vector = decode([task.vector], len(task.vector) // 2)[0]
-    graded = _grade(parts, task.draft.text, user_id, vector, own.id)
+    query = _query(parts, task.draft.text, vector, calibration)
+    graded = _grade(parts, task.draft.text, user_id, query, own.id)
     return _memory(parts, task, own, user_id, graded) if graded.gate >= parts.config.gate_threshold else None
 
 
-def _grade(parts: Parts, text: str, user_id: str | None, vector: Grid | None, own_id: str | None) -> GateParts:
-    if user_id is None:
-        return grade(text, [], [])
-    query = Query(
+def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibration | None) -> Query:
+    return Query(
         terms=analyse_query(text[:MAX_QUERY_CHARS]),
         vector=vector,
-        calibration=parts.meaning.calibration,
+        calibration=calibration,
         now_ms=parts.clock.now_ms(),
         weights=_SIMILARITY_ALONE,
     )
+
+
+def _grade(parts: Parts, text: str, user_id: str | None, query: Query, own_id: str | None) -> GateParts:
+    if user_id is None:
+        return grade(text, [], [])
     memories = _similarities(parts, identity.memories_of(user_id), query, MEMORY_NEIGHBOURS, None)
     turns = _similarities(parts, identity.turns_of(user_id), query, TURN_NEIGHBOURS, own_id)
     return grade(text, memories, turns)

@@ -59,6 +59,7 @@ class Meaning:
 
     @property
     def calibration(self) -> Calibration | None:
+        """For two stored texts; `of_queries` of it for a query and a stored text."""
         return self._embedder.calibration if self.usable and self._embedder else None
 
     def settle(self) -> None:

@@ -66,11 +66,12 @@ def prepare(parts: Parts, text: str) -> tuple[Query, tuple[str, ...]]:
     """Everything about a question that does not depend on where it is put."""
     text = text[:MAX_QUERY_CHARS]
     vector, trouble = parts.meaning.of_query(text)
+    calibration = parts.meaning.calibration
     config = parts.config
     query = Query(
         terms=analyse_query(text),
         vector=vector,
-        calibration=parts.meaning.calibration,
+        calibration=calibration and calibration.of_queries,
         now_ms=parts.clock.now_ms(),
         weights=Weights.normalised(config.similarity_weight, config.recency_weight, config.scope_weight),
     )

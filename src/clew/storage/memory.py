@@ -37,6 +37,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._state = State()
         self._lock = threading.RLock()
+        self._in_transaction = False
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -303,13 +304,20 @@ class MemoryStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        """Inside another transaction, part of that one."""
         with self._lock:
+            if self._in_transaction:
+                yield
+                return
             before = copy.deepcopy(self._state)
+            self._in_transaction = True
             try:
                 yield
             except BaseException:
                 self._state = before
                 raise
+            finally:
+                self._in_transaction = False
 
     def _collection(self, name: str) -> Collection:
         return self._state.collections.get(name) or Collection()

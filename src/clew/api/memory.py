@@ -1,0 +1,164 @@
+"""The operations of Clew as methods: the surface that every face uses.
+
+`MemoryApi` builds a request and hands it to `call`, which is all that differs between `Memory` (in this
+process) and `Client` (over a daemon's socket).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from clew.api.answers import (
+    CollectionList,
+    Context,
+    Done,
+    Flushed,
+    GateScore,
+    IngestBatchReceipt,
+    IngestReceipt,
+    JsonObject,
+    PutReceipt,
+    Records,
+    SearchResult,
+    Status,
+    VerifyReport,
+)
+from clew.api.requests import (
+    Assemble,
+    Clear,
+    Delete,
+    Flush,
+    Gate,
+    Get,
+    GetStatus,
+    Ingest,
+    IngestBatch,
+    ListCollections,
+    ListRecords,
+    Message,
+    Put,
+    R,
+    Reindex,
+    Request,
+    Search,
+    Touch,
+    Verify,
+)
+
+
+class MemoryApi(ABC):
+    """The operations of Clew as methods. Subclasses say only how a request reaches the engine."""
+
+    @abstractmethod
+    def call(self, request: Request[R]) -> R:
+        """Carry out one request. Raises a ClewError; then nothing was changed."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ingest(
+        self,
+        session_id: str,
+        role: str,
+        text: str,
+        *,
+        user_id: str | None = None,
+        id: str | None = None,  # noqa: A002 — the word every client of this interface uses
+        ts: int | None = None,
+        speaker: str | None = None,
+        metadata: JsonObject | None = None,
+        heartbeat: bool = False,
+    ) -> IngestReceipt:
+        """Keep one turn. Returns when it is durable."""
+        message = Message(role=role, text=text, id=id, ts=ts, speaker=speaker, metadata=metadata or {})
+        return self.call(Ingest(session_id=session_id, message=message, user_id=user_id, heartbeat=heartbeat))
+
+    def ingest_batch(
+        self, session_id: str, messages: Sequence[Message], *, user_id: str | None = None
+    ) -> IngestBatchReceipt:
+        """Keep several turns in one step, all or none."""
+        return self.call(IngestBatch(session_id=session_id, messages=tuple(messages), user_id=user_id))
+
+    def search(
+        self,
+        text: str,
+        *,
+        k: int = 10,
+        collections: Sequence[str] = (),
+        user_id: str | None = None,
+        session_id: str | None = None,
+        exclude: Mapping[str, Sequence[str]] | None = None,
+    ) -> SearchResult:
+        """The k best records, best first, each with its scores."""
+        left_out = {name: tuple(ids) for name, ids in (exclude or {}).items()}
+        return self.call(
+            Search(
+                text=text, k=k, collections=tuple(collections), user_id=user_id,
+                session_id=session_id, exclude=left_out,
+            )
+        )  # fmt: skip
+
+    def assemble(
+        self,
+        session_id: str,
+        *,
+        query: str | None = None,
+        messages: Sequence[Message] | None = None,
+        budget_tokens: int | None = None,
+        user_id: str | None = None,
+    ) -> Context:
+        """The context for the next model call, never over the budget."""
+        given = None if messages is None else tuple(messages)
+        return self.call(
+            Assemble(
+                session_id=session_id, query=query, messages=given,
+                budget_tokens=budget_tokens, user_id=user_id,
+            )
+        )  # fmt: skip
+
+    def put(self, collection: str, id: str, text: str, metadata: JsonObject | None = None) -> PutReceipt:  # noqa: A002
+        """Store a record under an id of the caller's; the same id again replaces it."""
+        return self.call(Put(collection=collection, id=id, text=text, metadata=metadata or {}))
+
+    def get(self, collection: str, *ids: str) -> Records:
+        """The named records that exist, in the order asked for."""
+        return self.call(Get(collection=collection, ids=ids))
+
+    def list(self, collection: str, *, cursor: int = 0, limit: int = 1000) -> Records:
+        return self.call(ListRecords(collection=collection, cursor=cursor, limit=limit))
+
+    def collections(self) -> CollectionList:
+        return self.call(ListCollections())
+
+    def delete(self, collection: str, *ids: str) -> Done:
+        return self.call(Delete(collection=collection, ids=ids))
+
+    def clear(self, collection: str) -> Done:
+        return self.call(Clear(collection=collection))
+
+    def touch(self, uses: Mapping[str, Sequence[str]]) -> Done:
+        """Count one use of each named record."""
+        return self.call(Touch(uses={name: tuple(ids) for name, ids in uses.items()}))
+
+    def gate(self, text: str, *, user_id: str | None = None) -> GateScore:
+        return self.call(Gate(text=text, user_id=user_id))
+
+    def status(self) -> Status:
+        return self.call(GetStatus())
+
+    def flush(self, *, timeout_ms: int = 20_000) -> Flushed:
+        return self.call(Flush(timeout_ms=timeout_ms))
+
+    def verify(self, *, repair: bool = False) -> VerifyReport:
+        return self.call(Verify(repair=repair))
+
+    def reindex(self, *, terms: bool = False) -> Done:
+        return self.call(Reindex(terms=terms))

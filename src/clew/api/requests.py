@@ -1,0 +1,239 @@
+"""What Clew can be asked: one type an operation, which says its name on the wire and its answer.
+
+On the wire, field names are camelCase; unknown fields are refused, except by the few operations that
+older clients of the protocol also call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from msgspec import Struct, field
+
+from clew.api.answers import (
+    Answer,
+    CollectionList,
+    Context,
+    Done,
+    ExportPage,
+    Flushed,
+    GateScore,
+    ImportReceipt,
+    IngestBatchReceipt,
+    IngestReceipt,
+    Journal,
+    JsonObject,
+    PutReceipt,
+    Records,
+    SearchResult,
+    Status,
+    VerifyReport,
+)
+
+R = TypeVar("R")
+
+
+class Message(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """One turn as a caller gives it.
+
+    With an `id`, or with a `ts`, giving the same turn again stores it once. With neither, every
+    call is a new turn: two people may both say "yes".
+    """
+
+    role: str
+    text: str
+    id: str | None = None
+    ts: int | None = None
+    """Milliseconds since the epoch; the store's clock when absent."""
+    speaker: str | None = None
+    """A participant's name; becomes part of the searchable text."""
+    tool_call_ids: tuple[str, ...] = ()
+    """The tool calls this turn makes."""
+    tool_call_id: str | None = None
+    """The tool call this turn answers."""
+    metadata: JsonObject = field(default_factory=dict)
+
+
+class Request(Struct, Generic[R], frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Base of every request; `R` is what it is answered with."""
+
+    method: ClassVar[str]
+    answer: ClassVar[type[Answer]]
+    deadline_factor: ClassVar[int] = 1
+    """How many ordinary deadlines it may take; more for what reads the whole store."""
+
+
+class Ingest(Request[IngestReceipt], frozen=True):
+    method: ClassVar[str] = "ingest"
+    answer: ClassVar[type[Answer]] = IngestReceipt
+    session_id: str
+    message: Message
+    user_id: str | None = None
+    heartbeat: bool = False
+
+
+class IngestBatch(Request[IngestBatchReceipt], frozen=True):
+    """All of the messages are stored, or none."""
+
+    method: ClassVar[str] = "ingest_batch"
+    answer: ClassVar[type[Answer]] = IngestBatchReceipt
+    session_id: str
+    messages: tuple[Message, ...]
+    user_id: str | None = None
+
+
+class Put(Request[PutReceipt], frozen=True):
+    method: ClassVar[str] = "put"
+    answer: ClassVar[type[Answer]] = PutReceipt
+    collection: str
+    id: str
+    text: str
+    metadata: JsonObject = field(default_factory=dict)
+
+
+class Delete(Request[Done], frozen=True, forbid_unknown_fields=False):
+    method: ClassVar[str] = "delete_batch"
+    answer: ClassVar[type[Answer]] = Done
+    collection: str
+    ids: tuple[str, ...]
+
+
+class Clear(Request[Done], frozen=True):
+    method: ClassVar[str] = "clear"
+    answer: ClassVar[type[Answer]] = Done
+    collection: str
+
+
+class EnsureCollections(Request[Done], frozen=True, forbid_unknown_fields=False):
+    method: ClassVar[str] = "ensure_collections"
+    answer: ClassVar[type[Answer]] = Done
+    collections: tuple[str, ...]
+
+
+class Get(Request[Records], frozen=True):
+    method: ClassVar[str] = "get"
+    answer: ClassVar[type[Answer]] = Records
+    collection: str
+    ids: tuple[str, ...]
+
+
+class ListRecords(Request[Records], frozen=True):
+    """Oldest first. With `key`, only records whose metadata holds that value under it."""
+
+    method: ClassVar[str] = "list"
+    answer: ClassVar[type[Answer]] = Records
+    collection: str
+    cursor: int = 0
+    limit: int = 1000
+    key: str | None = None
+    value: Any = None
+
+
+class ListCollections(Request[CollectionList], frozen=True):
+    method: ClassVar[str] = "collections"
+    answer: ClassVar[type[Answer]] = CollectionList
+
+
+class Search(Request[SearchResult], frozen=True):
+    """In the named collections, or in what the named user and session may recall."""
+
+    method: ClassVar[str] = "search"
+    answer: ClassVar[type[Answer]] = SearchResult
+    text: str
+    k: int = 10
+    collections: tuple[str, ...] = ()
+    user_id: str | None = None
+    session_id: str | None = None
+    exclude: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Ids to leave out, by collection."""
+
+
+class Assemble(Request[Context], frozen=True):
+    """With `messages`, the tail is taken from them; otherwise from the stored session."""
+
+    method: ClassVar[str] = "assemble"
+    answer: ClassVar[type[Answer]] = Context
+    session_id: str
+    query: str | None = None
+    messages: tuple[Message, ...] | None = None
+    budget_tokens: int | None = None
+    user_id: str | None = None
+
+
+class Touch(Request[Done], frozen=True):
+    method: ClassVar[str] = "touch"
+    answer: ClassVar[type[Answer]] = Done
+    uses: dict[str, tuple[str, ...]]
+
+
+class Gate(Request[GateScore], frozen=True):
+    method: ClassVar[str] = "gate"
+    answer: ClassVar[type[Answer]] = GateScore
+    text: str
+    user_id: str | None = None
+
+
+class GetStatus(Request[Status], frozen=True, forbid_unknown_fields=False):
+    method: ClassVar[str] = "status"
+    answer: ClassVar[type[Answer]] = Status
+
+
+class Flush(Request[Flushed], frozen=True, forbid_unknown_fields=False):
+    """Waits until everything acknowledged is searchable by meaning, too."""
+
+    method: ClassVar[str] = "flush"
+    answer: ClassVar[type[Answer]] = Flushed
+    timeout_ms: int = 20_000
+
+
+class Verify(Request[VerifyReport], frozen=True):
+    method: ClassVar[str] = "verify"
+    answer: ClassVar[type[Answer]] = VerifyReport
+    deadline_factor: ClassVar[int] = 60
+    repair: bool = False
+
+
+class Reindex(Request[Done], frozen=True):
+    """Queues every text for the current embedder; with `terms`, recomputes search terms first."""
+
+    method: ClassVar[str] = "reindex"
+    answer: ClassVar[type[Answer]] = Done
+    deadline_factor: ClassVar[int] = 60
+    terms: bool = False
+
+
+class Export(Request[ExportPage], frozen=True):
+    method: ClassVar[str] = "export"
+    answer: ClassVar[type[Answer]] = ExportPage
+    cursor: int = 0
+    limit: int = 500
+
+
+class Import(Request[ImportReceipt], frozen=True):
+    """All of the lines are stored, or none."""
+
+    method: ClassVar[str] = "import"
+    answer: ClassVar[type[Answer]] = ImportReceipt
+    lines: tuple[str, ...]
+
+
+class AddHint(Request[Done], frozen=True):
+    """A host's advisory note that a session is about to be reset or has ended."""
+
+    method: ClassVar[str] = "add_hint"
+    answer: ClassVar[type[Answer]] = Done
+    hook: str
+    session_id: str | None = None
+    details: JsonObject = field(default_factory=dict)
+
+
+class ReadJournal(Request[Journal], frozen=True):
+    method: ClassVar[str] = "journal"
+    answer: ClassVar[type[Answer]] = Journal
+    session_id: str | None = None
+    limit: int = 50
+
+
+REQUESTS: Mapping[str, type[Request[Any]]] = {kind.method: kind for kind in Request.__subclasses__()}
+"""Every operation by its name on the wire."""
