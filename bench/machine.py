@@ -7,7 +7,7 @@ import platform
 from importlib import metadata, util
 from pathlib import Path
 
-PACKAGES = ("apsw", "numpy", "onnxruntime", "sqlite-vec", "openclaw-context-pack")
+PACKAGES = ("apsw", "numpy", "onnxruntime", "tiktoken", "sqlite-vec", "openclaw-context-pack")
 
 
 def describe_machine() -> dict[str, str]:

@@ -14,6 +14,7 @@ from clew.config import Config
 from clew.endpoint import Endpoint, UnixEndpoint, find_token, parse_endpoint
 from clew.errors import ClewError, DaemonUnreachable, from_code
 from clew.exchange import Reply, decode_reply, decode_result, lost, request_line, too_late, unreachable
+from clew.serving import serving_endpoint
 
 LONGEST_ANSWER_BYTES = 1 << 30
 
@@ -41,7 +42,7 @@ class AsyncClient:
     ) -> Self:
         """Raises DaemonUnreachable where no daemon answers, Unauthorized where the token is wrong."""
         config = config or Config.load()
-        address = parse_endpoint(endpoint or config.endpoint)
+        address = parse_endpoint(endpoint or serving_endpoint(config))
         try:
             if isinstance(address, UnixEndpoint):
                 streams = await asyncio.open_unix_connection(address.path, limit=LONGEST_ANSWER_BYTES)

@@ -18,6 +18,7 @@ from clew.config import Config
 from clew.endpoint import Endpoint, UnixEndpoint, find_token, parse_endpoint
 from clew.errors import ClewError, DaemonUnreachable, DeadlineExceeded
 from clew.exchange import decode_reply, decode_result, lost, request_line, too_late, unreachable
+from clew.serving import serving_endpoint
 
 TIMEOUT_MS = 35_000
 """A little more than the daemon's own deadline, so that its word comes first."""
@@ -29,7 +30,7 @@ R = TypeVar("R")
 def connect(endpoint: str | None = None, config: Config | None = None) -> Client:
     """A client of the daemon at an endpoint, or of the one that serves the configured data folder."""
     config = config or Config.load()
-    address = parse_endpoint(endpoint or config.endpoint)
+    address = parse_endpoint(endpoint or serving_endpoint(config))
     client = Client(address, token=find_token(address, config), timeout_ms=config.deadline_ms + 5000)
     client.check()
     return client

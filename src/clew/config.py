@@ -1,7 +1,7 @@
 """All settings, in one frozen object: read once, every field documented and bounded.
 
 Later sources win: the defaults below, `clew.toml` in the data folder, `CLEW_*` in the environment,
-arguments. A name that no setting has, or a value out of bounds, is an error and not a guess.
+arguments. A name in the file that no setting has, or a value out of bounds, is an error and not a guess.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def default_data_dir() -> Path:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     data_dir: Path = field(
-        default_factory=default_data_dir, metadata={"help": "Folder that holds the store, packs and socket."}
+        default_factory=default_data_dir, metadata={"help": "Folder that holds the store and the socket."}
     )
     listen: str = _setting("", "Endpoint of the daemon: unix:PATH or tcp:127.0.0.1:PORT; empty is DATA/clew.sock.")
 
@@ -61,11 +61,8 @@ class Config:
     gate_threshold: float = _setting(0.35, "A user's turn at or above this is kept as a memory.", 0, 1)
 
     budget_tokens: int = _setting(8000, "Context budget where the caller names none.", 64, 10_000_000)
-    hard_share: float = _setting(0.30, "Largest share of the budget for hard authored text.", 0, 1)
-    soft_share: float = _setting(0.15, "Largest share of the budget for soft authored text.", 0, 1)
     tail_share: float = _setting(0.50, "Share of the budget the recent tail grows to.", 0, 1)
     tail_min_turns: int = _setting(4, "Turns of the tail that are always there.", 1, 1000)
-    guidance_share: float = _setting(0.10, "Largest share of the budget for elevated guidance.", 0, 1)
     recall_candidates: int = _setting(64, "Records considered for recall.", 1, 1000)
     recall_min_similarity: float = _setting(0.25, "Records less similar than this are not recalled.", 0, 1)
     tokenizer: str = _setting("auto", "auto, estimate, o200k_base or cl100k_base.")
@@ -102,7 +99,10 @@ class Config:
         given = {name: value for name, value in arguments.items() if value is not None}
         environment = os.environ if environment is None else environment
         data_dir = Path(given.get("data_dir") or default_data_dir()).expanduser()
-        values = _from_file(data_dir / CONFIG_FILE) | _from_environment(environment) | given
+        in_file = _from_file(data_dir / CONFIG_FILE)
+        if "data_dir" in in_file:
+            raise InvalidInput(f"{data_dir / CONFIG_FILE}: data_dir cannot be set in the file that lies in it")
+        values = in_file | _from_environment(environment) | given
         values["data_dir"] = data_dir
         _refuse_unknown(values)
         return cls(**values)

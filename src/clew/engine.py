@@ -36,6 +36,7 @@ _log = logging.getLogger("clew.engine")
 _SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
     api.AddHint: records.add_hint,
     api.Assemble: assemble.assemble,
+    api.Backup: transfer.backup,
     api.Clear: records.clear,
     api.Delete: records.delete,
     api.EnsureCollections: records.ensure_collections,
@@ -157,13 +158,13 @@ class Memory(api.MemoryApi):
 
     def _reindex(self, request: api.Reindex) -> api.Done:
         count = 0
-        if request.terms:
+        if request.everything:
             count = self._store.replace_terms(ANALYSER_VERSION, verify.terms_of)
-        if self._parts.meaning.available:
-            count = self._parts.meaning.adopt()
+            if self._parts.meaning.available:
+                self._store.forget_vectors()
+        if self._parts.meaning.available or not request.everything:
+            count = max(count, self._parts.meaning.adopt())
             self._indexer.wake()
-        elif not request.terms:
-            self._parts.meaning.adopt()  # raises: there is nothing to embed with
         return api.Done(count=count)
 
 

@@ -4,7 +4,7 @@
     ├── InvalidInput               -32602   the caller's arguments; nothing was changed
     ├── NotFound                   -32010   the named thing does not exist
     ├── Conflict                   -32011   same id, other content, on an append-only turn
-    ├── RawHistoryProtected        -32012   a raw turn may only leave through a purge
+    ├── RawHistoryProtected        -32012   a raw turn is kept for good, as it is
     ├── NotAvailable               -32013   a method this build does not have yet
     ├── Unauthorized               -32014   missing or wrong token, or another user's process
     ├── TooLarge                   -32015   a frame or text over its limit
@@ -113,10 +113,11 @@ class DaemonUnreachable(ClewError):
 
 
 def _tree(root: type[ClewError]) -> dict[int, type[ClewError]]:
-    found = {root.code: root}
+    """A class by its code; one that has no code of its own is known by that of its parent."""
+    found: dict[int, type[ClewError]] = {}
     for child in root.__subclasses__():
         found |= _tree(child)
-    return found
+    return found | {root.code: root}
 
 
 def from_code(code: int, message: str) -> ClewError:

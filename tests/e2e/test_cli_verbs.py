@@ -252,7 +252,7 @@ def test_config_tells_where_each_value_came_from(clew: Clew, monkeypatch: pytest
     assert (settings["embed_batch"]["value"], settings["embed_batch"]["from"]) == (8, "clew.toml")
     assert (settings["budget_tokens"]["value"], settings["budget_tokens"]["from"]) == (1234, "CLEW_BUDGET_TOKENS")
     assert settings["data_dir"]["from"] == "--data"
-    assert settings["hard_share"]["from"] == "default"
+    assert settings["tail_share"]["from"] == "default"
     assert all(item["help"] for item in settings.values())
 
 

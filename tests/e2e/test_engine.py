@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 
-from clew.api import Message
+from clew.api import Backup, Message
 from clew.domain.calibration import Calibration
 from clew.engine import Memory
-from clew.errors import EmbedderFailed
+from clew.errors import EmbedderFailed, InvalidInput
 from clew.models.hashing import HashingEmbedder
 from clew.ports import EmbedderIdentity, Vectors
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
@@ -188,6 +190,65 @@ def test_two_engines_on_one_store_share_its_work_and_see_each_others_turns(open_
         hits = memory.search("said", user_id="ana").hits
         assert {hit.record.text for hit in hits} == {"said to the first", "said to the second"}
         assert all(hit.scores.dense is not None for hit in hits)
+
+
+@pytest.mark.requirement("INGEST-3", "STORE-5")
+def test_a_process_without_a_model_leaves_the_work_to_one_that_has_it(open_memory: OpenMemory) -> None:
+    without = open_memory()
+    without.ingest("s", "user", "said before", user_id="ana")
+    assert without.flush().ok
+    having = open_memory(HashingEmbedder())
+    assert having.flush().ok
+    without.ingest("s", "user", "said after", user_id="ana")
+    assert having.flush().ok
+    hits = having.search("said", user_id="ana").hits
+    assert len(hits) == 2
+    assert all(hit.scores.dense is not None for hit in hits)
+
+
+@pytest.mark.requirement("STORE-5")
+def test_flush_does_not_wait_for_a_model_that_does_not_fit(open_memory: OpenMemory) -> None:
+    first = open_memory(HashingEmbedder())
+    first.flush()
+    first.close()
+    second = open_memory(Renamed())
+    second.search("settled", user_id="ana")
+    second.ingest("s", "user", "a turn", user_id="ana")
+    assert second.flush(timeout_ms=600_000).pending > 0
+
+
+@pytest.mark.requirement("STORE-4")
+@pytest.mark.parametrize("mend", ["repair", "everything"])
+def test_a_damaged_vector_is_noticed_and_made_again(open_memory: OpenMemory, tmp_path: Path, mend: str) -> None:
+    memory = open_memory(HashingEmbedder())
+    memory.ingest("s", "user", "the staging host is tarn", user_id="ana")
+    memory.flush()
+    database = apsw.Connection(str(tmp_path / "data" / "clew.db"))
+    database.execute("UPDATE vectors SET vector = zeroblob(10)")
+    database.close()
+    assert "vectors" in [check.name for check in memory.verify().checks if not check.ok]
+    if mend == "repair":
+        memory.verify(repair=True)
+    else:
+        memory.reindex(everything=True)
+    assert memory.flush().ok
+    assert memory.verify().ok
+    assert memory.search("staging host", user_id="ana").hits[0].scores.dense is not None
+
+
+@pytest.mark.requirement("STORE-8")
+def test_a_backup_opens_as_a_store(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory = open_memory(HashingEmbedder())
+    memory.ingest("s", "user", "before", user_id="ana")
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    memory.call(Backup(path=str(folder / "clew.db")))
+    memory.ingest("s", "user", "after", user_id="ana")
+    copy = open_memory(HashingEmbedder(), data_dir=folder)
+    assert [record.text for record in copy.list("session_raw:s").records] == ["before"]
+    for bad in ("relative.db", str(folder / "clew.db"), str(tmp_path / "nowhere" / "x.db")):
+        with pytest.raises(InvalidInput):
+            memory.call(Backup(path=bad))
 
 
 # --- determinism -------------------------------------------------------------------------------------

@@ -240,7 +240,9 @@ def test_a_context_holds_the_tail_and_framed_recall(api: MemoryApi) -> None:
     assert "must not" in context.recalled_text or "never follow" in context.recalled_text
     assert context.used_tokens <= context.budget_tokens
     assert {section.name for section in context.sections} == {"tail", "recalled"}
-    assert context.as_messages()[0]["role"] == "system"
+    messages = context.as_messages()
+    assert messages[-1] == {"role": "user", "content": context.recalled_text}
+    assert [message["content"] for message in messages[:-1]] == [message.text for message in context.messages]
 
 
 @pytest.mark.requirement("RANK-4")
@@ -315,7 +317,7 @@ def test_a_store_verifies_and_reindexes_to_itself(api: MemoryApi) -> None:
     api.flush()
     before = texts(api.search("foxes 7", user_id="ana"))
     assert api.verify().ok
-    api.reindex(terms=True)
+    api.reindex(everything=True)
     assert api.flush().ok
     assert api.verify(repair=True).ok
     assert texts(api.search("foxes 7", user_id="ana")) == before

@@ -115,7 +115,7 @@ class Context(Answer, frozen=True):
 
     messages: tuple[ContextMessage, ...]
     recalled_text: str
-    """The framed recall, ready to stand in a system message; empty when nothing was recalled."""
+    """The framed recall; empty when nothing was recalled."""
     recalled: tuple[Hit, ...]
     sections: tuple[Section, ...]
     budget_tokens: int
@@ -123,9 +123,12 @@ class Context(Answer, frozen=True):
     degraded: tuple[str, ...] = ()
 
     def as_messages(self) -> list[dict[str, str]]:
-        """The whole context in the plain shape chat APIs take, recall as a leading system message."""
-        recalled = [{"role": "system", "content": self.recalled_text}] if self.recalled_text else []
-        return recalled + [{"role": m.role, "content": m.text} for m in self.messages]
+        """The whole context in the plain shape chat APIs take.
+
+        Recall comes last and in the user's name: what was said once must not speak with a system's voice.
+        """
+        recalled = [{"role": "user", "content": self.recalled_text}] if self.recalled_text else []
+        return [{"role": message.role, "content": message.text} for message in self.messages] + recalled
 
 
 class GateScore(Answer, frozen=True):

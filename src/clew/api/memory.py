@@ -74,11 +74,22 @@ class MemoryApi(ABC):
         id: str | None = None,  # noqa: A002 — the word every client of this interface uses
         ts: int | None = None,
         speaker: str | None = None,
+        tool_call_ids: Sequence[str] = (),
+        tool_call_id: str | None = None,
         metadata: JsonObject | None = None,
         heartbeat: bool = False,
     ) -> IngestReceipt:
         """Keep one turn. Returns when it is durable."""
-        message = Message(role=role, text=text, id=id, ts=ts, speaker=speaker, metadata=metadata or {})
+        message = Message(
+            role=role,
+            text=text,
+            id=id,
+            ts=ts,
+            speaker=speaker,
+            tool_call_ids=tuple(tool_call_ids),
+            tool_call_id=tool_call_id,
+            metadata=metadata or {},
+        )
         return self.call(Ingest(session_id=session_id, message=message, user_id=user_id, heartbeat=heartbeat))
 
     def ingest_batch(
@@ -160,5 +171,5 @@ class MemoryApi(ABC):
     def verify(self, *, repair: bool = False) -> VerifyReport:
         return self.call(Verify(repair=repair))
 
-    def reindex(self, *, terms: bool = False) -> Done:
-        return self.call(Reindex(terms=terms))
+    def reindex(self, *, everything: bool = False) -> Done:
+        return self.call(Reindex(everything=everything))

@@ -195,12 +195,24 @@ class Verify(Request[VerifyReport], frozen=True):
 
 
 class Reindex(Request[Done], frozen=True):
-    """Queues every text for the current embedder; with `terms`, recomputes search terms first."""
+    """Queues what the current embedder has not embedded.
+
+    With `everything`, search terms are computed again at once, and every vector is made anew.
+    """
 
     method: ClassVar[str] = "reindex"
     answer: ClassVar[type[Answer]] = Done
     deadline_factor: ClassVar[int] = 60
-    terms: bool = False
+    everything: bool = False
+
+
+class Backup(Request[Done], frozen=True):
+    """Writes a consistent copy of the store to a new file, while others read and write."""
+
+    method: ClassVar[str] = "backup"
+    answer: ClassVar[type[Answer]] = Done
+    deadline_factor: ClassVar[int] = 60
+    path: str
 
 
 class Export(Request[ExportPage], frozen=True):

@@ -11,9 +11,9 @@ import click
 
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
-from clew.cli.serving import serving_process
 from clew.config import Config
 from clew.errors import DeadlineExceeded
+from clew.serving import serving_process
 
 STOP_TIMEOUT_S = 60.0
 STEP_S = 0.05

@@ -8,14 +8,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from clew.cli.serving import connect_if_served
 from clew.cli.terminal import Report, print_json, progress_bars
 from clew.config import Config
+from clew.endpoint import UnixEndpoint, parse_endpoint
+from clew.errors import DaemonUnreachable
+from clew.serving import serving_endpoint
 
 if TYPE_CHECKING:
     from clew.api import MemoryApi
 
 T = TypeVar("T")
+
+
+def connect_if_served(config: Config) -> MemoryApi | None:
+    """A client of the daemon that answers for this data folder, or None when none does."""
+    endpoint = serving_endpoint(config)
+    address = parse_endpoint(endpoint)
+    if isinstance(address, UnixEndpoint) and not Path(address.path).exists():
+        return None
+    from clew.client import connect
+
+    try:
+        return connect(endpoint, config)
+    except DaemonUnreachable:
+        return None
 
 
 @dataclass(slots=True)
@@ -41,7 +57,7 @@ class Invocation:
             return connect(self.endpoint, config)
         daemon = connect_if_served(config)
         if daemon is not None:
-            self.served_at = config.endpoint
+            self.served_at = serving_endpoint(config)
             return daemon
         from clew.engine import Memory
 

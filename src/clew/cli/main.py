@@ -34,6 +34,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Run": {"up": "up", "down": "down", "status": "status", "flush": "flush", "journal": "journal"},
     "Look after the store": {
         "verify": "verify",
+        "backup": "backup",
         "export": "export_records",
         "import": "import_records",
         "reembed": "reembed",

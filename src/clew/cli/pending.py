@@ -38,10 +38,10 @@ def drain(invocation: Invocation, memory: MemoryApi) -> Flushed:
                 raise DeadlineExceeded(f"{flushed.pending:,} texts wait and none gets done; `clew status` says why")
 
 
-def requeue(invocation: Invocation, *, terms: bool) -> None:
+def requeue(invocation: Invocation, *, everything: bool) -> None:
     """Queue every text again and wait until all are done."""
     with invocation.open() as memory:
-        queued = memory.reindex(terms=terms).count
+        queued = memory.reindex(everything=everything).count
         flushed = drain(invocation, memory)
     invocation.show({"queued": queued, "pending": flushed.pending}, _print_requeued)
 

@@ -12,5 +12,5 @@ from clew.cli.pending import requeue
 @click.command("reembed", cls=Verb, examples=["clew reembed"])
 @click.pass_obj
 def command(invocation: Invocation) -> None:
-    """Embed every text anew, after the model was changed. Stopped, it goes on where it was."""
-    requeue(invocation, terms=False)
+    """Embed every text that the model set now has not embedded. Stopped, it goes on where it was."""
+    requeue(invocation, everything=False)

@@ -13,4 +13,4 @@ from clew.cli.pending import requeue
 @click.pass_obj
 def command(invocation: Invocation) -> None:
     """Recompute search terms and vectors of every text. Stopped, it goes on where it was."""
-    requeue(invocation, terms=True)
+    requeue(invocation, everything=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 import click
 
 from clew.cli.command import Verb
-from clew.cli.invocation import Invocation
-from clew.cli.serving import connect_if_served, serving_endpoint, serving_process
+from clew.cli.invocation import Invocation, connect_if_served
 from clew.config import Config
 from clew.errors import DaemonUnreachable, StoreInUse
+from clew.serving import serving_endpoint, serving_process
 
 START_TIMEOUT_S = 120.0
 LOG_FILE = "daemon.log"

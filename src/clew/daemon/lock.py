@@ -12,8 +12,8 @@ from pathlib import Path
 
 from clew.endpoint import Endpoint, TcpEndpoint, UnixEndpoint
 from clew.errors import InvalidInput, StoreInUse
+from clew.serving import LOCK_FILE
 
-LOCK_FILE = "daemon.lock"
 BACKLOG = 1024
 """Connects the kernel holds until they are accepted; asyncio's 100 is less than a burst of clients."""
 PROBE_TIMEOUT_S = 1.0

@@ -222,8 +222,7 @@ def _context(kept: Sequence[ContextMessage], tail: Tail, allocation: Allocation,
 
 
 def _shares(parts: Parts) -> Shares:
-    config = parts.config
-    return Shares(soft=config.soft_share, tail=config.tail_share, guidance=config.guidance_share)
+    return Shares(soft=0.0, tail=parts.config.tail_share, guidance=0.0)
 
 
 def _checked_budget(parts: Parts, budget_tokens: int | None) -> int:

@@ -67,9 +67,11 @@ class Indexer:
         self._lock.release()
 
     def _workable(self) -> int:
+        """Tasks it makes sense to wait for; without an embedder that fits, only the gate of a store without one."""
         store = self._parts.store
-        embeddable = store.pending(Task.EMBED) if self._parts.meaning.available else 0
-        return embeddable + store.pending(Task.GATE)
+        if self._parts.meaning.hopeful:
+            return store.counts().pending
+        return store.pending(Task.GATE) if store.model() is None else 0
 
     # --- the worker thread -----------------------------------------------------------------------------
 
@@ -87,7 +89,7 @@ class Indexer:
         """One step; a failure is kept in the status and tried again after a growing pause."""
         try:
             self._parts.meaning.settle()  # every process must know which vectors it may compare
-            worked = self._lock.acquire() and self._embed_some() | self._gate_some()
+            worked = self._holds_the_work() and self._embed_some() | self._gate_some()
         except ClewError as error:
             self._pause(str(error))
             return False
@@ -97,6 +99,13 @@ class Indexer:
             return False
         self._pause_seconds = 0.0
         return worked
+
+    def _holds_the_work(self) -> bool:
+        """A process that cannot embed leaves the work to one that can, unless the store has no vectors at all."""
+        if self._parts.meaning.usable or self._parts.store.model() is None:
+            return self._lock.acquire()
+        self._lock.release()
+        return False
 
     def _pause(self, reason: str) -> None:
         self._pause_seconds = min(max(self._pause_seconds * 2, 0.25), MAX_PAUSE_SECONDS)

@@ -44,6 +44,11 @@ class Meaning:
         return self._embedder is not None
 
     @property
+    def hopeful(self) -> bool:
+        """Whether what waits for vectors may get them here: there is an embedder, and it fits or may yet."""
+        return self._embedder is not None and self._mismatch is None
+
+    @property
     def wanted(self) -> bool:
         """Whether texts should wait for vectors: one embeds them now, or one has before."""
         return self.available or self._store.model() is not None
@@ -89,8 +94,7 @@ class Meaning:
 
     def of_query(self, text: str) -> tuple[Grid | None, str | None]:
         """The query's vector, or the reason why there is none."""
-        if self._embedder is not None and self._embedder.trouble() is None:
-            self._settled.wait(self._patience_s)
+        self._await_settling()
         reason = self.trouble()
         if reason is not None or self._embedder is None:
             return None, reason
@@ -112,8 +116,14 @@ class Meaning:
 
     def health(self) -> str | None:
         """Why not all is well; None when it is. Unlike `trouble`, remembers a failure until a success."""
+        self._await_settling()
         state = self._embedder.state() if self._embedder is not None else "ok"
         return self._unfit() or (None if state == "ok" else f"search by words alone: {state}")
+
+    def _await_settling(self) -> None:
+        """A model that is still loading is worth a moment; one that fails is not."""
+        if self._embedder is not None and self._embedder.state() == "ok":
+            self._settled.wait(self._patience_s)
 
     def _unfit(self) -> str | None:
         if self._embedder is None:

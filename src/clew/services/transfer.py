@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from clew.api import Export, ExportPage, Import, ImportReceipt
+from clew.api import Backup, Done, Export, ExportPage, Import, ImportReceipt
 from clew.domain.identity import checked_collection, checked_id, is_raw
 from clew.domain.model import Draft, Provenance, Role, Trust
 from clew.errors import InvalidInput
@@ -64,6 +65,18 @@ def import_lines(parts: Parts, request: Import) -> ImportReceipt:
     return ImportReceipt(stored=stored, unchanged=unchanged)
 
 
+def backup(parts: Parts, request: Backup) -> Done:
+    target = Path(request.path)
+    if not target.is_absolute():
+        raise InvalidInput("a backup's path must be absolute")
+    if target.exists():
+        raise InvalidInput(f"{target} exists; a backup never replaces a file")
+    if not target.parent.is_dir():
+        raise InvalidInput(f"{target.parent} is not a folder")
+    parts.store.backup(target)
+    return Done(count=1)
+
+
 def _line(stored: StoredRecord) -> str:
     draft = stored.draft
     written = RecordLine(
@@ -100,6 +113,7 @@ def _stored(parts: Parts, read: RecordLine) -> StoredRecord:
     if not places or read.raw != any(is_raw(place.collection) for place in places):
         raise InvalidInput("a raw turn stands in a raw history, and nothing else does")
     check_size("text", read.text.encode, parts.config.max_text_bytes)
+    check_size("metadata", lambda: msgspec.json.encode(read.metadata), parts.config.max_text_bytes)
     draft = Draft(
         text=read.text,
         ts_ms=checked_ts(read.ts),

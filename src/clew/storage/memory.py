@@ -218,6 +218,12 @@ class MemoryStore:
                 self._reload_all()
             return self.queue_missing_vectors()
 
+    def forget_vectors(self) -> None:
+        with self._transaction():
+            for text in self._state.texts.values():
+                text.vectors.clear()
+            self._reload_all()
+
     def queue_missing_vectors(self) -> int:
         with self._transaction():
             waiting = {key for key, task in self._state.queue.values() if task is Task.EMBED}
@@ -324,7 +330,7 @@ class MemoryStore:
 
     def _removable(self, name: str) -> Collection:
         if is_raw(name):
-            raise RawHistoryProtected(f"{name} is raw history; only a purge removes turns")
+            raise RawHistoryProtected(f"{name} is raw history; it is kept for good")
         return self._collection(name)
 
     def _add_text(self, draft: Draft, *, raw: bool, tasks: Iterable[Task]) -> int:

@@ -211,7 +211,10 @@ class Store(Protocol):
         """Make this the store's embedder and queue every record that has no vector of it; how many."""
 
     def queue_missing_vectors(self) -> int:
-        """Queue records that have neither a vector of the store's embedder nor a place in the queue."""
+        """Queue records that have neither a whole vector of the store's embedder nor a place in the queue."""
+
+    def forget_vectors(self) -> None:
+        """Drop every vector; `adopt_model` then queues every record."""
 
     def analyser_version(self) -> int:
         """The version of the search terms the rows carry."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import apsw
 
 from clew.storage.protocol import Finding
-from clew.storage.sqlite.queries import each, many, only
-from clew.storage.sqlite.rows import current_model_key, row_hash
+from clew.storage.sqlite.queries import each, many
+from clew.storage.sqlite.rows import current_model, row_hash
 
 MAX_PROBLEMS = 20
 
@@ -50,13 +50,12 @@ def _listed(connection: apsw.Connection, name: str, proof: str, what: str, state
 
 
 def _vectors(connection: apsw.Connection) -> Finding:
-    model = current_model_key(connection)
-    if model == 0:
+    model = current_model(connection)
+    if model == (0, 0):
         return Finding("vectors", "no embedding model has been used")
-    dimensions = only(connection, "current_model")[2]
-    wrong = [f"vector of record {row[0]}" for row in many(connection, "check_vectors", (model, dimensions * 2))]
+    lost = [f"vector of record {row[0]}" for row in many(connection, "check_vectors")]
     missing = [
-        f"record {row[0]} has no vector and is not queued"
-        for row in many(connection, "check_missing_vectors", (model,))
+        f"record {row[0]} has no whole vector and is not queued"
+        for row in many(connection, "check_missing_vectors", model)
     ]
-    return Finding("vectors", "every record has a vector or waits for one", tuple(wrong + missing))
+    return Finding("vectors", "every record has a whole vector or waits for one", tuple(lost + missing))

@@ -57,6 +57,9 @@ DELETE FROM records WHERE key = ?;
 -- name: delete_vector
 DELETE FROM vectors WHERE record = ?;
 
+-- name: delete_vectors
+DELETE FROM vectors;
+
 -- name: delete_uses
 DELETE FROM uses WHERE record = ?;
 
@@ -116,21 +119,22 @@ WHERE members.key >= ? AND members.key < ? ORDER BY members.key DESC LIMIT ?;
 -- What an index keeps of the members in a range: place, time, terms, and the current model's vector.
 SELECT members.key & 0xffffffff, r.ts_ms, r.terms, vectors.vector
 FROM members JOIN records AS r ON r.key = members.record
-LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ?
+LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ? AND length(vectors.vector) = ?
 WHERE members.key > ? AND members.key <= ? ORDER BY members.key;
 
 -- name: feed_changes
 SELECT kind, target FROM changes WHERE key > ? AND key <= ? ORDER BY key;
 
 -- name: member_vector
-SELECT vectors.vector FROM members JOIN vectors ON vectors.record = members.record AND vectors.model = ?
+SELECT vectors.vector FROM members
+JOIN vectors ON vectors.record = members.record AND vectors.model = ? AND length(vectors.vector) = ?
 WHERE members.key = ?;
 
 -- name: queued
 SELECT queue.seq, r.key, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms,
        r.text, r.metadata, vectors.vector
 FROM queue JOIN records AS r ON r.key = queue.record
-LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ?
+LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ? AND length(vectors.vector) = ?
 WHERE queue.task = ? ORDER BY queue.seq LIMIT ?;
 
 -- name: pending
@@ -165,10 +169,10 @@ INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SE
 INSERT INTO settings (name, value) VALUES ('analyser', ?) ON CONFLICT DO NOTHING;
 
 -- name: queue_missing_vectors
--- Queues what has no vector of the model and is not queued yet.
+-- Queues what has no whole vector of the model and is not queued yet.
 INSERT INTO queue (record, task)
 SELECT r.key, 'embed' FROM records AS r
-WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ?)
+WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ? AND length(vector) = ?)
   AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed')
 ORDER BY r.key;
 
@@ -221,14 +225,13 @@ WHERE c.next_seq <= coalesce((SELECT max(key & 0xffffffff) FROM members
   WHERE key BETWEEN c.key << 32 AND (c.key << 32) | 0xffffffff), 0) LIMIT 20;
 
 -- name: check_vectors
--- Vectors of the current model with the wrong number of bytes, or of no record.
-SELECT vectors.record FROM vectors LEFT JOIN records ON records.key = vectors.record
-WHERE records.key IS NULL OR (vectors.model = ?1 AND length(vectors.vector) <> ?2) LIMIT 20;
+-- Vectors of no record.
+SELECT record FROM vectors WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.key = vectors.record) LIMIT 20;
 
 -- name: check_missing_vectors
--- Records that have neither a vector of the current model nor a place in the queue.
+-- Records that have neither a whole vector of the current model nor a place in the queue.
 SELECT r.key FROM records AS r
-WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ?)
+WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ? AND length(vector) = ?)
   AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed') LIMIT 20;
 
 -- name: check_dangling_tasks

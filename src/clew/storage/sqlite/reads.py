@@ -21,7 +21,7 @@ from clew.storage.protocol import (
 from clew.storage.sqlite.queries import first, many, only
 from clew.storage.sqlite.rows import (
     collection_key,
-    current_model_key,
+    current_model,
     decode_metadata,
     key_range,
     member_key,
@@ -89,16 +89,16 @@ def _changes(connection: apsw.Connection, collection: int, after: int, until: in
 
 
 def _feed_rows(connection: apsw.Connection, collection: int, after: int, until: int) -> list[FeedRow]:
-    model = current_model_key(connection)
+    model = current_model(connection)
     bounds = (member_key(collection, after), member_key(collection, until))
-    return list(map(FeedRow._make, many(connection, "feed_rows", (model, *bounds))))
+    return list(map(FeedRow._make, many(connection, "feed_rows", (*model, *bounds))))
 
 
 def _vectors(connection: apsw.Connection, collection: int, seqs: Iterable[int]) -> list[tuple[int, bytes]]:
-    model = current_model_key(connection)
+    model = current_model(connection)
     found = []
     for seq in dict.fromkeys(seqs):
-        row = first(connection, "member_vector", (model, member_key(collection, seq)))
+        row = first(connection, "member_vector", (*model, member_key(collection, seq)))
         if row is not None:
             found.append((seq, row[0]))
     return found
@@ -109,10 +109,10 @@ def counts(connection: apsw.Connection) -> Counts:
 
 
 def queued(connection: apsw.Connection, task: Task, limit: int) -> list[QueuedTask]:
-    model = current_model_key(connection)
+    model = current_model(connection)
     return [
         QueuedTask(seq, task, key, to_draft(tuple(rest)), _places(connection, key)[0], vector)
-        for seq, key, *rest, vector in many(connection, "queued", (model, task, limit))
+        for seq, key, *rest, vector in many(connection, "queued", (*model, task, limit))
     ]
 
 

@@ -14,6 +14,8 @@ from clew.storage.sqlite.queries import Row, first
 
 SEQ_BITS = 32
 MAX_SEQ = (1 << SEQ_BITS) - 1
+VECTOR_ITEM_BYTES = 2
+"""Of one component of a vector; the index says how it is written."""
 
 _encoder = msgspec.json.Encoder(order="sorted")
 
@@ -110,7 +112,10 @@ def collection_key(connection: apsw.Connection, name: str) -> int | None:
     return None if row is None else int(row[0])
 
 
-def current_model_key(connection: apsw.Connection) -> int:
-    """The key of the store's embedder; 0, which no vector has, where there is none."""
+def current_model(connection: apsw.Connection) -> tuple[int, int]:
+    """The store's embedder: its key and the bytes of a whole vector of it. Without one, what no vector has."""
     row = first(connection, "current_model")
-    return 0 if row is None else int(row[0])
+    if row is None:
+        return 0, 0
+    key, _, dimensions, _, _ = row
+    return key, dimensions * VECTOR_ITEM_BYTES

@@ -126,6 +126,9 @@ class SqliteStore:
     def adopt_model(self, identity: EmbedderIdentity) -> int:
         return self._writer.run(lambda connection: writes.adopt_model(connection, identity))
 
+    def forget_vectors(self) -> None:
+        self._writer.run(writes.forget_vectors)
+
     def queue_missing_vectors(self) -> int:
         return self._writer.run(writes.queue_missing_vectors)
 

@@ -14,7 +14,7 @@ from clew.storage.protocol import NewRecord, NewTurn, Place, StoredRecord, Task
 from clew.storage.sqlite.queries import first, many, only, run, run_each
 from clew.storage.sqlite.rows import (
     collection_key,
-    current_model_key,
+    current_model,
     draft_values,
     encode_metadata,
     key_range,
@@ -102,7 +102,7 @@ def clear_collection(connection: apsw.Connection, name: str) -> int:
 
 def _removable(connection: apsw.Connection, name: str) -> int | None:
     if is_raw(name):
-        raise RawHistoryProtected(f"{name} is raw history; only a purge removes turns")
+        raise RawHistoryProtected(f"{name} is raw history; it is kept for good")
     return collection_key(connection, name)
 
 
@@ -144,15 +144,20 @@ def adopt_model(connection: apsw.Connection, identity: EmbedderIdentity) -> int:
     values = (identity.family, identity.dimensions, int(identity.normalised), identity.weights_hash)
     run(connection, "add_model", values)
     key = only(connection, "find_model", values)[0]
-    changed = key != current_model_key(connection)
+    changed = key != current_model(connection)[0]
     run(connection, "set_setting", ("model", str(key)))
     if changed:  # loaded indexes hold vectors that can no longer be compared
         _reload_all(connection)
     return queue_missing_vectors(connection)
 
 
+def forget_vectors(connection: apsw.Connection) -> None:
+    run(connection, "delete_vectors")
+    _reload_all(connection)
+
+
 def queue_missing_vectors(connection: apsw.Connection) -> int:
-    run(connection, "queue_missing_vectors", (current_model_key(connection),))
+    run(connection, "queue_missing_vectors", current_model(connection))
     return connection.changes()
 
 
@@ -236,7 +241,7 @@ def _reload_all(connection: apsw.Connection) -> None:
 
 def _set_vector(connection: apsw.Connection, record: int, vector: bytes) -> bool:
     """Whether it was kept: without an embedder, no vector can be compared with any other."""
-    model = current_model_key(connection)
+    model, _ = current_model(connection)
     if model == 0:
         return False
     run(connection, "set_vector", (record, model, vector))

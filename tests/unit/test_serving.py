@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from clew.cli import serving
+from clew import serving
+from clew.cli.invocation import connect_if_served
 from clew.cli.main import main
-from clew.cli.serving import LOCK_FILE, connect_if_served, serving_process
 from clew.config import Config
-from clew.daemon.lock import LOCK_FILE as DAEMON_LOCK_FILE
 from clew.daemon.lock import data_lock
+from clew.endpoint import UnixEndpoint
 from clew.errors import StoreInUse
+from clew.serving import LOCK_FILE, serving_endpoint, serving_process
 
 pytestmark = pytest.mark.requirement("CLI-1", "OPS-1")
 
@@ -50,8 +51,14 @@ def holder(config: Config) -> Iterator[int]:
         process.communicate()
 
 
-def test_both_sides_mean_the_same_file() -> None:
-    assert LOCK_FILE == DAEMON_LOCK_FILE
+def test_a_daemon_is_found_where_it_said_it_listens(config: Config) -> None:
+    assert serving_endpoint(config) == config.endpoint
+    with data_lock(config.data_dir) as announce:
+        assert serving_endpoint(config) == config.endpoint
+        announce(UnixEndpoint("/elsewhere/x.sock"))
+        assert serving_endpoint(config) == "unix:/elsewhere/x.sock"
+        assert serving_process(config) == os.getpid()
+    assert serving_endpoint(config) == config.endpoint
 
 
 @pytest.mark.parametrize("kernel_table", [serving._KERNEL_LOCKS, Path("/nowhere")])

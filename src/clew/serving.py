@@ -6,31 +6,11 @@ import fcntl
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from clew.config import Config
-from clew.endpoint import UnixEndpoint, parse_endpoint
-from clew.errors import DaemonUnreachable
-
-if TYPE_CHECKING:
-    from clew.api import MemoryApi
 
 LOCK_FILE = "daemon.lock"
 _KERNEL_LOCKS = Path("/proc/locks")
-
-
-def connect_if_served(config: Config) -> MemoryApi | None:
-    """A client of the daemon that answers for this data folder, or None when none does."""
-    endpoint = serving_endpoint(config)
-    address = parse_endpoint(endpoint)
-    if isinstance(address, UnixEndpoint) and not Path(address.path).exists():
-        return None
-    from clew.client import connect
-
-    try:
-        return connect(endpoint, config)
-    except DaemonUnreachable:
-        return None
 
 
 def serving_process(config: Config) -> int | None:
