@@ -45,7 +45,7 @@ class Config:
     embedder_key_env: str = _setting("CLEW_EMBEDDER_KEY", "Environment variable that holds its key.")
     embed_timeout_ms: int = _setting(1000, "Longest wait for a query's vector before answering by words.", 10, 60_000)
     embed_batch: int = _setting(16, "Texts embedded in one go.", 1, 512)
-    embed_threads: int = _setting(0, "Threads of the embedding model; 0 is one a core.", 0, 64)
+    embed_threads: int = _setting(0, "Threads of the embedding model; 0 is one for every two cores.", 0, 64)
 
     synchronous: str = _setting("full", "full survives power loss; normal survives a crash of the process.")
     index_cache_bytes: int = _setting(512 * MIB, "Memory for loaded collection indexes.", MIB, 1 << 40)

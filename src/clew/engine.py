@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,9 +21,11 @@ from clew.errors import InvalidInput
 from clew.index.cache import IndexCache
 from clew.models.choose import Choice, make_embedder
 from clew.models.guard import GuardedEmbedder
+from clew.models.token_cache import CachedCounter
 from clew.models.tokens import make_counter
 from clew.ports import Clock, Embedder, Ids
 from clew.services import assemble, gatekeeping, ingest, recall, records, transfer, verify
+from clew.services.courtesy import Courtesy
 from clew.services.indexing import Indexer
 from clew.services.meaning import Meaning
 from clew.services.parts import Parts
@@ -88,15 +91,18 @@ class Memory(api.MemoryApi):
             store=self._store,
             indexes=IndexCache(self._store, config.index_cache_bytes),
             meaning=_make_meaning(config, self._store, embedder),
-            counter=make_counter(config),
+            counter=CachedCounter(make_counter(config)),
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
         )
         if self._store.analyser_version() != ANALYSER_VERSION:
             _log.info("search terms are of an older version; computing them again")
             self._store.replace_terms(ANALYSER_VERSION, verify.terms_of)
-        self._indexer = Indexer(self._parts, _lock_file(config, store))
+        self._courtesy = Courtesy()
+        self._indexer = Indexer(self._parts, self._courtesy, _lock_file(config, store))
         self._indexer.start()
+        # A real tokenizer takes half a second to load; no turn should have to wait for it.
+        threading.Thread(target=self._parts.counter.estimate, args=("first",), daemon=True).start()
 
     @classmethod
     def open(cls, config: Config | None = None, **settings: Any) -> Self:
@@ -117,7 +123,8 @@ class Memory(api.MemoryApi):
             case api.Reindex():
                 answer = self._reindex(request)
             case _:
-                answer = _SERVICES[type(request)](self._parts, request)
+                with self._courtesy.call():
+                    answer = _SERVICES[type(request)](self._parts, request)
                 if isinstance(request, _LEAVES_WORK):
                     self._indexer.wake()
         return answer  # type: ignore[no-any-return]  # the request's type says which answer it is

@@ -52,6 +52,7 @@ def _refuse_second_daemon(config: Config) -> None:
 
 
 def _serve(config: Config) -> int:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported; see clew.index.vectors
     from clew.daemon.run import serve
     from clew.engine import Memory
 

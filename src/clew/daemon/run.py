@@ -24,6 +24,9 @@ from clew.endpoint import Endpoint, TcpEndpoint, parse_endpoint
 log = logging.getLogger(__name__)
 
 CLOSE_TIMEOUT_S = 10.0
+SWITCH_INTERVAL_S = 0.0005
+"""How long one thread keeps the interpreter while others wait; Python's 5 ms is the latency of a whole request."""
+
 SPARE_FILES = 128
 """Open files besides one a client: the store, models, the log."""
 
@@ -36,6 +39,7 @@ def serve(config: Config, open_memory: Callable[[Config], MemoryApi]) -> int:
     _log_to_stderr(config.log_format)
     endpoint = parse_endpoint(config.endpoint)
     _allow_files(config.max_connections + SPARE_FILES)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     with data_lock(config.data_dir) as announce:
         token = daemon_token(config) if isinstance(endpoint, TcpEndpoint) else None
         memory = open_memory(config)

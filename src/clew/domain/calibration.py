@@ -55,9 +55,13 @@ class Calibration:
     def similarity(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
         """Elementwise, monotone, clamped to [0, 1]; what is not a number counts as unrelated to all."""
         slope = (SAME_MEANING_SIMILARITY - UNRELATED_SIMILARITY) / (self.same_meaning - self.unrelated)
-        finite = np.nan_to_num(np.asarray(cosine, np.float64), nan=-1.0, posinf=1.0, neginf=-1.0)
-        mapped = UNRELATED_SIMILARITY + (np.clip(finite, -1.0, 1.0) - self.unrelated) * slope
-        return np.clip(mapped, 0.0, 1.0).astype(np.float32)
+        offset = UNRELATED_SIMILARITY - self.unrelated * slope
+        mapped = np.clip(np.asarray(cosine, np.float32), np.float32(-1.0), np.float32(1.0))
+        mapped *= np.float32(slope)
+        mapped += np.float32(offset)
+        np.clip(mapped, np.float32(0.0), np.float32(1.0), out=mapped)
+        mapped[np.isnan(mapped)] = 0.0
+        return mapped
 
 
 def _check_points(unrelated: float, same_meaning: float) -> None:

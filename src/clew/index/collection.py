@@ -76,7 +76,7 @@ class CollectionIndex:
         self._alive.extend(np.ones(len(rows), np.bool_))
         self._embedded.extend(np.zeros(len(rows), np.bool_))
         if self._rows is not None:
-            self._rows.extend(np.zeros((len(rows), self._rows.width), np.float32))
+            self._rows.extend_zeros(len(rows))
         known = [(row.seq, row.vector) for row in rows if row.vector is not None]
         if known:
             self._embed(np.array([seq for seq, _ in known]), [vector for _, vector in known])
@@ -90,7 +90,7 @@ class CollectionIndex:
     def _embed(self, seqs: NDArray[np.int64], blobs: Sequence[bytes]) -> None:
         if self._rows is None:
             self._rows = _Growing(np.float32, width=len(blobs[0]) // 2)
-            self._rows.extend(np.zeros((len(self._seqs), self._rows.width), np.float32))
+            self._rows.extend_zeros(len(self._seqs))
         positions = np.searchsorted(self._seqs.view, seqs)
         self._rows.view[positions] = decode(blobs, self._rows.width)
         self._embedded.view[positions] = True
@@ -203,12 +203,16 @@ class _Growing:
 
     def extend(self, values: object) -> None:
         added = np.asarray(values, self._data.dtype)
-        needed = self._size + len(added)
+        start = self._size
+        self.extend_zeros(len(added))
+        self._data[start : self._size] = added
+
+    def extend_zeros(self, count: int) -> None:
+        needed = self._size + count
         if needed > len(self._data):
             # A first load is exact; only what keeps growing gets room to grow.
             capacity = needed if self._size == 0 else max(needed, self._size + self._size // 4 + 64)
-            grown = np.empty((capacity, *self._data.shape[1:]), self._data.dtype)
+            grown = np.zeros((capacity, *self._data.shape[1:]), self._data.dtype)
             grown[: self._size] = self._data[: self._size]
             self._data = grown
-        self._data[self._size : needed] = added
         self._size = needed

@@ -30,6 +30,9 @@ MAX_BUDGET_TOKENS = 10_000_000
 _ITEM_SHARE = 0.25
 """The largest part of the recall one item may take; longer texts are cut, visibly."""
 
+_SHORTEST_ITEM_TOKENS = 24
+"""No item is shorter than this, with its reference, date and name; what is left over is not worth trying."""
+
 _TURNS_A_READ = 64
 
 _log = logging.getLogger("clew.assemble")
@@ -161,6 +164,8 @@ def _fit(parts: Parts, wanted: Sequence[Found], allowance: int) -> tuple[list[Fo
     chosen: list[Found] = []
     quoted: list[Quoted] = []
     for found in wanted:
+        if allowance - used < _SHORTEST_ITEM_TOKENS:
+            break
         item = _quoted(found.record, max_chars=max(int(allowance * _ITEM_SHARE) * 4, 64))
         cost = parts.counter.bound(line(item)) + newline
         if used + cost <= allowance:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 from clew.domain.model import Draft
 from clew.domain.terms import passage_text
 from clew.errors import ClewError, EmbedderFailed
+from clew.services.courtesy import Courtesy
 from clew.services.gatekeeping import promoted
 from clew.services.ingest import speaker_in
 from clew.services.parts import Parts
@@ -24,6 +26,16 @@ from clew.storage.protocol import QueuedTask, Task
 IDLE_SECONDS = 0.5
 """How often the queue is looked at for work that other processes left."""
 
+QUIET_SECONDS = 0.01
+"""Work begins when no caller was served for this long..."""
+
+EMBED_WAIT_SECONDS = 0.1
+GATE_WAIT_SECONDS = 1.0
+GATE_STEP_SECONDS = 0.025
+"""...or when it has waited long enough. Models work beside the interpreter and may begin soon; the gate needs the
+interpreter itself, so under constant load it has it for a fortieth of the time."""
+
+NICENESS = 10
 MAX_PAUSE_SECONDS = 30.0
 _ATTEMPTS_ALONE = 3
 
@@ -31,10 +43,12 @@ _log = logging.getLogger("clew.indexing")
 
 
 class Indexer:
-    def __init__(self, parts: Parts, lock_file: Path | None) -> None:
+    def __init__(self, parts: Parts, courtesy: Courtesy, lock_file: Path | None) -> None:
         self._parts = parts
+        self._courtesy = courtesy
         self._lock = _ProcessLock(lock_file)
         self._wake = threading.Event()
+        self._hurry = threading.Event()
         self._progress = threading.Event()
         self._stopping = threading.Event()
         self._pause_seconds = 0.0
@@ -50,18 +64,21 @@ class Indexer:
     def drain(self, timeout_seconds: float) -> int:
         """Wait until nothing waits that can be done now; how many tasks are left."""
         deadline = time.monotonic() + timeout_seconds
+        self._parts.meaning.await_settling()  # until then, nobody knows what an embedder has to do
         while True:
             self._progress.clear()
             left = self._workable()
             remaining = deadline - time.monotonic()
             if left == 0 or remaining <= 0:
                 return self._parts.store.counts().pending
+            self._hurry.set()
             self._wake.set()
             self._progress.wait(min(remaining, 0.05))
 
     def close(self) -> None:
         """Stops after the step under way; a step that hangs is left behind, its work still queued."""
         self._stopping.set()
+        self._hurry.set()
         self._wake.set()
         self._thread.join(timeout=5.0)
         self._lock.release()
@@ -76,6 +93,7 @@ class Indexer:
     # --- the worker thread -----------------------------------------------------------------------------
 
     def _run(self) -> None:
+        _be_nice()
         while not self._stopping.is_set():
             self._wake.clear()
             worked = self._attempt()
@@ -84,6 +102,7 @@ class Indexer:
                 self._stopping.wait(self._pause_seconds)
             elif not worked:
                 self._wake.wait(IDLE_SECONDS)
+            self._hurry.clear()
 
     def _attempt(self) -> bool:
         """One step; a failure is kept in the status and tried again after a growing pause."""
@@ -116,6 +135,7 @@ class Indexer:
         tasks = store.queued(Task.EMBED, self._parts.config.embed_batch) if meaning.usable else []
         if not tasks:
             return False
+        self._give_way(EMBED_WAIT_SECONDS)
         vectors = self._vectors([_passage(task.draft) for task in tasks])
         store.finish(
             [task.seq for task in tasks],
@@ -126,12 +146,25 @@ class Indexer:
     def _gate_some(self) -> bool:
         store = self._parts.store
         ready = [task for task in store.queued(Task.GATE, self._parts.config.embed_batch) if self._is_ready(task)]
+        if not ready:
+            return False
+        self._give_way(GATE_WAIT_SECONDS)
+        done: list[int] = []
+        until = time.monotonic() + GATE_STEP_SECONDS
         for task in ready:
-            if self._stopping.is_set():
-                break
             memory = promoted(self._parts, task)
-            store.finish([task.seq], {}, [memory] if memory is not None else [])
-        return bool(ready)
+            done.append(task.seq)
+            if memory is not None:  # written at once: the next turn is compared with it
+                store.finish(done, {}, [memory])
+                done = []
+            if time.monotonic() > until and not self._hurry.is_set():
+                break
+        if done:
+            store.finish(done, {})
+        return True
+
+    def _give_way(self, at_most_seconds: float) -> None:
+        self._courtesy.give_way(quiet_seconds=QUIET_SECONDS, at_most_seconds=at_most_seconds, hurry=self._hurry)
 
     def _is_ready(self, task: QueuedTask) -> bool:
         """The gate compares meanings, so it waits for the vector where one is to come."""
@@ -162,6 +195,12 @@ class Indexer:
         except EmbedderFailed:
             return False
         return True
+
+
+def _be_nice() -> None:
+    """Give this thread less of the processor than those that serve callers, where the system can tell threads apart."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
 
 
 def _passage(draft: Draft) -> str:

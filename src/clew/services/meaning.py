@@ -94,7 +94,7 @@ class Meaning:
 
     def of_query(self, text: str) -> tuple[Grid | None, str | None]:
         """The query's vector, or the reason why there is none."""
-        self._await_settling()
+        self.await_settling()
         reason = self.trouble()
         if reason is not None or self._embedder is None:
             return None, reason
@@ -116,11 +116,11 @@ class Meaning:
 
     def health(self) -> str | None:
         """Why not all is well; None when it is. Unlike `trouble`, remembers a failure until a success."""
-        self._await_settling()
+        self.await_settling()
         state = self._embedder.state() if self._embedder is not None else "ok"
         return self._unfit() or (None if state == "ok" else f"search by words alone: {state}")
 
-    def _await_settling(self) -> None:
+    def await_settling(self) -> None:
         """A model that is still loading is worth a moment; one that fails is not."""
         if self._embedder is not None and self._embedder.state() == "ok":
             self._settled.wait(self._patience_s)

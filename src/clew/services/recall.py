@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from clew.api import Hit, Scores, Search, SearchResult
@@ -49,15 +49,14 @@ def recall(parts: Parts, request: Search) -> tuple[list[Found], tuple[str, ...]]
     if len(collections) > MAX_COLLECTIONS:
         raise InvalidInput(f"one search takes at most {MAX_COLLECTIONS} collections, not {len(collections)}")
     query, trouble = prepare(parts, request.text)
-    excluded = {(name, id_) for name, ids in request.exclude.items() for id_ in ids}
     depth = max(limit, _PHRASE_CANDIDATES) if query.terms.phrases else limit
-    found = [
-        item
+    candidates = [
+        (name, candidate)
         for name in collections
-        for item in _in_collection(parts, name, query, depth + len(request.exclude.get(name, ())))
-        if (name, item.record.id) not in excluded
+        for candidate in _in_collection(parts, name, query, depth, request.exclude.get(name, ()))
     ]
-    found = _prefer_phrases(found, query.terms)
+    # A turn stands in at most three collections, so this many hold the best, whatever repeats itself.
+    found = _prefer_phrases(_records(parts, _best(candidates, depth if named else 3 * depth)), query.terms)
     best = sorted(found, key=lambda item: (-item.candidate.score, -item.record.ts_ms, item.record.id))
     return (best if named else _without_repeats(best))[:limit], trouble
 
@@ -109,13 +108,32 @@ def hit(found: Found) -> Hit:
     return Hit(record=view(found.record), scores=scores)
 
 
-def _in_collection(parts: Parts, name: str, query: Query, limit: int) -> Iterable[Found]:
+def _in_collection(parts: Parts, name: str, query: Query, limit: int, excluded_ids: Sequence[str]) -> list[Candidate]:
     scope = identity.scope_of(name)
+    excluded = set(parts.store.seqs(name, excluded_ids)) if excluded_ids else set()
     with parts.indexes.current(name) as index:
-        candidates = search(index, query, scope, _decay(parts, scope), limit)
-    by_seq = {candidate.seq: candidate for candidate in candidates}
-    records = parts.store.at(name, list(by_seq))
-    return [Found(record, by_seq[record.seq]) for record in records]
+        candidates = search(index, query, scope, _decay(parts, scope), limit + len(excluded))
+    return [candidate for candidate in candidates if candidate.seq not in excluded]
+
+
+def _best(candidates: list[tuple[str, Candidate]], limit: int) -> list[tuple[str, Candidate]]:
+    """The best scores, and whatever ties with the last of them: ids decide then, and they are not known yet."""
+    ordered = sorted(candidates, key=lambda item: -item[1].score)
+    if len(ordered) <= limit:
+        return ordered
+    last = ordered[limit - 1][1].score
+    return [item for item in ordered if item[1].score >= last]
+
+
+def _records(parts: Parts, candidates: list[tuple[str, Candidate]]) -> list[Found]:
+    by_name: dict[str, dict[int, Candidate]] = {}
+    for name, candidate in candidates:
+        by_name.setdefault(name, {})[candidate.seq] = candidate
+    return [
+        Found(record, by_seq[record.seq])
+        for name, by_seq in by_name.items()
+        for record in parts.store.at(name, list(by_seq))
+    ]
 
 
 def _decay(parts: Parts, scope: Scope) -> float:

@@ -131,6 +131,10 @@ class MemoryStore:
         members = self._collection(collection).members
         return [self._record(collection, id_, members[id_]) for id_ in ids if id_ in members]
 
+    def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
+        members = self._collection(collection).members
+        return [members[id_].seq for id_ in ids if id_ in members]
+
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
         by_seq = {member.seq: id_ for id_, member in self._collection(collection).members.items()}
         return self.get(collection, [by_seq[seq] for seq in seqs if seq in by_seq])

@@ -172,6 +172,9 @@ class Store(Protocol):
     def get(self, collection: str, ids: Sequence[str]) -> list[Record]:
         """The members that exist, in the order of `ids`."""
 
+    def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
+        """The places of the members that exist."""
+
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
         """The members at these places that still exist, in the order of `seqs`."""
 

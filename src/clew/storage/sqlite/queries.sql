@@ -97,6 +97,9 @@ SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, 
 FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key >> 32 = ? AND members.id = ?;
 
+-- name: member_key_by_id
+SELECT key FROM members WHERE key >> 32 = ? AND id = ?;
+
 -- name: member_by_key
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
        r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms

@@ -25,6 +25,7 @@ from clew.storage.sqlite.rows import (
     decode_metadata,
     key_range,
     member_key,
+    seq_of,
     to_draft,
     to_record,
 )
@@ -35,6 +36,12 @@ def members_by_id(connection: apsw.Connection, name: str, ids: Iterable[str]) ->
     collection = collection_key(connection, name)
     rows = (first(connection, "member_by_id", (collection, id_)) for id_ in ids)
     return [to_record(name, row) for row in rows if row is not None]
+
+
+def seqs(connection: apsw.Connection, name: str, ids: Iterable[str]) -> list[int]:
+    collection = collection_key(connection, name)
+    rows = (first(connection, "member_key_by_id", (collection, id_)) for id_ in ids)
+    return [seq_of(row[0]) for row in rows if row is not None]
 
 
 def members_at(connection: apsw.Connection, name: str, seqs: Iterable[int]) -> list[Record]:

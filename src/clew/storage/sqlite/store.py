@@ -91,6 +91,9 @@ class SqliteStore:
     def get(self, collection: str, ids: Sequence[str]) -> list[Record]:
         return self._read(lambda connection: reads.members_by_id(connection, collection, ids))
 
+    def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
+        return self._read(lambda connection: reads.seqs(connection, collection, ids))
+
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
         return self._read(lambda connection: reads.members_at(connection, collection, seqs))
 
