@@ -92,7 +92,7 @@ def _questions(item: dict[str, Any], embedder: OnnxEmbedder) -> Iterator[Questio
     ]
     index.apply(Feed(len(rows), False, rows))
     calibration = embedder.calibration.of_queries
-    grid = decode(vectors, embedder.identity.dimensions)
+    grid = decode(vectors, embedder.identity.dimensions).astype(np.float32)
     for asked in item["qa"]:
         evidence = frozenset(places[name] for name in asked.get("evidence") or [] if name in places)
         if evidence:

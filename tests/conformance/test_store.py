@@ -234,6 +234,19 @@ def test_adopting_a_model_queues_what_it_has_not_embedded(store: Store) -> None:
     assert [row.vector for row in feed.added] == [None, None]
 
 
+@pytest.mark.requirement("STORE-5")
+def test_vectors_of_an_embedder_that_is_no_longer_the_stores_change_nothing(store: Store) -> None:
+    store.adopt_model(MODEL)
+    store.put([record("a", id="a", tasks=(Task.EMBED,))])
+    (task,) = store.queued(Task.EMBED, 1)
+    store.adopt_model(OTHER_MODEL)
+    store.finish([task.seq], {task.record_key: VECTOR}, embedder=MODEL)
+    assert store.pending(Task.EMBED) == 1
+    assert store.feed("user:u", 0).added[0].vector is None
+    store.finish([task.seq], {task.record_key: VECTOR}, embedder=OTHER_MODEL)
+    assert store.pending(Task.EMBED) == 0
+
+
 @pytest.mark.requirement("STORE-4")
 def test_work_that_was_never_queued_is_found_and_queued(store: Store) -> None:
     store.adopt_model(MODEL)

@@ -207,6 +207,20 @@ def test_a_process_without_a_model_leaves_the_work_to_one_that_has_it(open_memor
 
 
 @pytest.mark.requirement("STORE-5")
+def test_an_engine_notices_that_another_gave_the_store_another_model(open_memory: OpenMemory) -> None:
+    first, second = open_memory(HashingEmbedder()), open_memory(Renamed())
+    first.flush()
+    first.ingest("s", "user", "the staging host is tarn", user_id="ana")
+    first.flush()
+    second.reindex()
+    second.flush()
+    assert second.search("staging host", user_id="ana").hits[0].scores.dense is not None
+    found = first.search("staging host", user_id="ana")
+    assert found.hits[0].scores.dense is None
+    assert "clew reembed" in found.degraded[0]
+
+
+@pytest.mark.requirement("STORE-5")
 def test_flush_does_not_wait_for_a_model_that_does_not_fit(open_memory: OpenMemory) -> None:
     first = open_memory(HashingEmbedder())
     first.flush()

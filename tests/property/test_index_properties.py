@@ -138,9 +138,9 @@ def test_a_cosine_is_the_same_number_in_any_company_and_near_the_true_one(
     stored: list[np.ndarray], question: np.ndarray
 ) -> None:
     query = to_grid(question)[0]
-    together = cosines(decode([blob for vector in stored for blob in encode(vector)], 4), query)
+    together = cosines(decode([blob for vector in stored for blob in encode(vector)], 4).astype(np.float32), query)
     for vector, cosine in zip(stored, together, strict=True):
-        alone = cosines(decode(encode(vector), 4), query)[0]
+        alone = cosines(decode(encode(vector), 4).astype(np.float32), query)[0]
         assert alone == cosine
         lengths = np.linalg.norm(vector.astype(float)) * np.linalg.norm(question.astype(float))
         if lengths > 1e-6 and min(np.linalg.norm(vector), np.linalg.norm(question)) > 1e-3:

@@ -47,7 +47,7 @@ class Postings:
         return lengths
 
     def find(self, term: int) -> Found:
-        """The positions that hold a term, ascending, and how often each does."""
+        """The positions that hold a term, each once and in no order, and how often each does."""
         wanted = np.uint64(term)
         low = int(np.searchsorted(self._terms, wanted, side="left"))
         high = int(np.searchsorted(self._terms, wanted, side="right"))
@@ -71,7 +71,7 @@ class Postings:
 
     def _fold(self) -> None:
         terms = np.concatenate([self._terms, *(piece[0] for piece in self._tail)])
-        order = np.argsort(terms, kind="stable")
+        order = np.argsort(terms)
         self._terms = terms[order]
         self._positions = np.concatenate([self._positions, *(piece[1] for piece in self._tail)])[order]
         self._counts = np.concatenate([self._counts, *(piece[2] for piece in self._tail)])[order]

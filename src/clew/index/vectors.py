@@ -44,12 +44,9 @@ def encode(vectors: NDArray[np.float32]) -> list[bytes]:
     return [row.tobytes() for row in to_grid(vectors).astype(DTYPE)]
 
 
-def decode(blobs: Sequence[bytes], dimensions: int) -> Grid:
-    """One row a blob; a blob of another length is a damaged one and counts as no vector."""
-    size = dimensions * DTYPE.itemsize
-    blank = bytes(size)
-    whole = b"".join(blob if len(blob) == size else blank for blob in blobs)
-    return np.frombuffer(whole, dtype=DTYPE).reshape(len(blobs), dimensions).astype(np.float32)
+def decode(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.int16]:
+    """One row a blob, each of the length that so many dimensions have."""
+    return np.frombuffer(b"".join(blobs), dtype=DTYPE).reshape(len(blobs), dimensions)
 
 
 def cosines(rows: Grid, query: Grid) -> NDArray[np.float32]:

@@ -133,13 +133,9 @@ def _recall(parts: Parts, request: Assemble, kept: Sequence[ContextMessage], all
         session_id=request.session_id,
         exclude=_already_there(request, ids),
     )
-    found, degraded = recall(parts, search)
+    found, degraded = recall(parts, search, parts.config.recall_min_similarity)
     present = {message.text for message in kept}
-    wanted = [
-        item
-        for item in found
-        if item.candidate.similarity >= parts.config.recall_min_similarity and item.record.text not in present
-    ]
+    wanted = [item for item in found if item.record.text not in present]
     chosen, text, tokens = _fit(parts, wanted, allowance)
     _count_uses(parts, chosen)
     return _Recalled(tuple(chosen), text, tokens, degraded)

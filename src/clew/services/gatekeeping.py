@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
+import numpy as np
+
 from clew.api import Gate, GateScore
 from clew.domain import identity
 from clew.domain.calibration import Calibration
@@ -39,7 +41,7 @@ def promoted(parts: Parts, task: QueuedTask) -> NewRecord | None:
     calibration = parts.meaning.calibration
     vector = None
     if task.vector is not None and calibration is not None:
-        vector = decode([task.vector], len(task.vector) // 2)[0]
+        vector = decode([task.vector], len(task.vector) // 2)[0].astype(np.float32)
     query = _query(parts, task.draft.text, vector, calibration)
     graded = _grade(parts, task.draft.text, user_id, query, own.id)
     return _memory(parts, task, own, user_id, graded) if graded.gate >= parts.config.gate_threshold else None

@@ -36,7 +36,7 @@ GATE_STEP_SECONDS = 0.025
 interpreter itself, so under constant load it has it for a fortieth of the time."""
 
 NICENESS = 10
-MAX_PAUSE_SECONDS = 30.0
+MAX_PAUSE_SECONDS = 5.0
 _ATTEMPTS_ALONE = 3
 
 _log = logging.getLogger("clew.indexing")
@@ -51,6 +51,7 @@ class Indexer:
         self._hurry = threading.Event()
         self._progress = threading.Event()
         self._stopping = threading.Event()
+        self._caught_up = threading.Event()
         self._pause_seconds = 0.0
         self._thread = threading.Thread(target=self._run, name="clew-indexer", daemon=True)
 
@@ -64,7 +65,8 @@ class Indexer:
     def drain(self, timeout_seconds: float) -> int:
         """Wait until nothing waits that can be done now; how many tasks are left."""
         deadline = time.monotonic() + timeout_seconds
-        self._parts.meaning.await_settling()  # until then, nobody knows what an embedder has to do
+        if self._parts.meaning.await_settling():  # until then, nobody knows what an embedder has to do
+            self._caught_up.wait(timeout_seconds)
         while True:
             self._progress.clear()
             left = self._workable()
@@ -108,6 +110,7 @@ class Indexer:
         """One step; a failure is kept in the status and tried again after a growing pause."""
         try:
             self._parts.meaning.settle()  # every process must know which vectors it may compare
+            self._catch_up()
             worked = self._holds_the_work() and self._embed_some() | self._gate_some()
         except ClewError as error:
             self._pause(str(error))
@@ -118,6 +121,13 @@ class Indexer:
             return False
         self._pause_seconds = 0.0
         return worked
+
+    def _catch_up(self) -> None:
+        """Once: queue what an earlier process left without a vector and without a place in the queue."""
+        if not self._caught_up.is_set():
+            if self._parts.meaning.usable:
+                self._parts.store.queue_missing_vectors()
+            self._caught_up.set()
 
     def _holds_the_work(self) -> bool:
         """A process that cannot embed leaves the work to one that can, unless the store has no vectors at all."""
@@ -140,6 +150,7 @@ class Indexer:
         store.finish(
             [task.seq for task in tasks],
             {task.record_key: vector for task, vector in zip(tasks, vectors, strict=True)},
+            embedder=meaning.identity,
         )
         return True
 
@@ -155,7 +166,7 @@ class Indexer:
             memory = promoted(self._parts, task)
             done.append(task.seq)
             if memory is not None:  # written at once: the next turn is compared with it
-                store.finish(done, {}, [memory])
+                store.finish(done, {}, [memory], self._parts.meaning.identity if memory.vector else None)
                 done = []
             if time.monotonic() > until and not self._hurry.is_set():
                 break

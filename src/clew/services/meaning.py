@@ -12,7 +12,7 @@ from typing import Protocol
 from clew.domain.calibration import Calibration
 from clew.errors import EmbedderFailed
 from clew.index.vectors import Grid, encode, to_grid
-from clew.ports import Embedder
+from clew.ports import Embedder, EmbedderIdentity
 from clew.storage.protocol import Store
 
 
@@ -36,7 +36,6 @@ class Meaning:
         self._absent_reason = absent_reason
         self._patience_s = patience_ms / 1000
         self._settled = threading.Event()
-        self._mismatch: str | None = None
 
     @property
     def available(self) -> bool:
@@ -46,7 +45,7 @@ class Meaning:
     @property
     def hopeful(self) -> bool:
         """Whether what waits for vectors may get them here: there is an embedder, and it fits or may yet."""
-        return self._embedder is not None and self._mismatch is None
+        return self._embedder is not None and (not self._settled.is_set() or self.usable)
 
     @property
     def wanted(self) -> bool:
@@ -55,12 +54,16 @@ class Meaning:
 
     @property
     def usable(self) -> bool:
-        """Whether new vectors may join the store's."""
-        return self._embedder is not None and self._settled.is_set() and self._mismatch is None
+        """Whether vectors may join the store's now. Another process may have given the store another embedder."""
+        return self._settled.is_set() and self.identity is not None and self._store.model() == self.identity
+
+    @property
+    def identity(self) -> EmbedderIdentity | None:
+        return self._embedder.identity if self._embedder is not None else None
 
     @property
     def profile(self) -> str | None:
-        return str(self._embedder.identity) if self.usable and self._embedder else None
+        return str(self.identity) if self.usable else None
 
     @property
     def calibration(self) -> Calibration | None:
@@ -77,10 +80,6 @@ class Meaning:
         identity, held = self._embedder.identity, self._store.model()
         if held is None:
             self._store.adopt_model(identity)
-        elif held == identity:
-            self._store.queue_missing_vectors()
-        else:
-            self._mismatch = f"the store holds vectors of {held}, the embedder is {identity}: run `clew reembed`"
         self._settled.set()
 
     def adopt(self) -> int:
@@ -88,7 +87,6 @@ class Meaning:
         if self._embedder is None:
             raise EmbedderFailed(f"there is no embedding model to use: {self._absent_reason}")
         queued = self._store.adopt_model(self._embedder.identity)
-        self._mismatch = None
         self._settled.set()
         return queued
 
@@ -120,18 +118,20 @@ class Meaning:
         state = self._embedder.state() if self._embedder is not None else "ok"
         return self._unfit() or (None if state == "ok" else f"search by words alone: {state}")
 
-    def await_settling(self) -> None:
-        """A model that is still loading is worth a moment; one that fails is not."""
+    def await_settling(self) -> bool:
+        """A model that is still loading is worth a moment; one that fails is not. Whether it is there now."""
         if self._embedder is not None and self._embedder.state() == "ok":
             self._settled.wait(self._patience_s)
+        return self._settled.is_set()
 
     def _unfit(self) -> str | None:
         if self._embedder is None:
             return f"search by words alone: {self._absent_reason}"
-        if self._mismatch is not None:
-            return f"search by words alone: {self._mismatch}"
         if not self._settled.is_set():
             return "search by words alone: the embedding model is still loading"
+        if not self.usable:
+            held, own = self._store.model(), self.identity
+            return f"search by words alone: the store holds vectors of {held}, not of {own}: run `clew reembed`"
         return None
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from clew.api import Hit, Scores, Search, SearchResult
 from clew.domain import identity
@@ -41,8 +42,8 @@ def find(parts: Parts, request: Search) -> SearchResult:
     return SearchResult(hits=tuple(map(hit, found)), degraded=degraded)
 
 
-def recall(parts: Parts, request: Search) -> tuple[list[Found], tuple[str, ...]]:
-    """The best records for a request, and why they may not be the best there are."""
+def recall(parts: Parts, request: Search, at_least: float = 0.0) -> tuple[list[Found], tuple[str, ...]]:
+    """The best records for a request, at least so similar, and why they may not be the best there are."""
     limit = checked_limit(request.k, MAX_HITS)
     named = [checked_searchable(name) for name in dict.fromkeys(request.collections)]
     collections = named or visible_collections(request.user_id, request.session_id)
@@ -54,11 +55,12 @@ def recall(parts: Parts, request: Search) -> tuple[list[Found], tuple[str, ...]]
         (name, candidate)
         for name in collections
         for candidate in _in_collection(parts, name, query, depth, request.exclude.get(name, ()))
+        if candidate.similarity >= at_least
     ]
-    # A turn stands in at most three collections, so this many hold the best, whatever repeats itself.
-    found = _prefer_phrases(_records(parts, _best(candidates, depth if named else 3 * depth)), query.terms)
-    best = sorted(found, key=lambda item: (-item.candidate.score, -item.record.ts_ms, item.record.id))
-    return (best if named else _without_repeats(best))[:limit], trouble
+    if query.terms.phrases:
+        found = _in_order(_prefer_phrases(_records(parts, candidates), query.terms))
+        return (found if named else _without_repeats(found))[:limit], trouble
+    return _collect(parts, candidates, limit, repeats=bool(named)), trouble
 
 
 def prepare(parts: Parts, text: str) -> tuple[Query, tuple[str, ...]]:
@@ -116,13 +118,22 @@ def _in_collection(parts: Parts, name: str, query: Query, limit: int, excluded_i
     return [candidate for candidate in candidates if candidate.seq not in excluded]
 
 
-def _best(candidates: list[tuple[str, Candidate]], limit: int) -> list[tuple[str, Candidate]]:
-    """The best scores, and whatever ties with the last of them: ids decide then, and they are not known yet."""
-    ordered = sorted(candidates, key=lambda item: -item[1].score)
-    if len(ordered) <= limit:
-        return ordered
-    last = ordered[limit - 1][1].score
-    return [item for item in ordered if item[1].score >= last]
+def _collect(parts: Parts, candidates: list[tuple[str, Candidate]], limit: int, *, repeats: bool) -> list[Found]:
+    """The best with their records. Rows are read from the best down, until there are enough."""
+    waiting = sorted(candidates, key=lambda item: -item[1].score)
+    found: list[Found] = []
+    while waiting and len(found) < limit:
+        last = waiting[min(limit, len(waiting)) - 1][1].score
+        chunk = list(takewhile(lambda item: item[1].score >= last, waiting))  # noqa: B023 — used at once
+        waiting = waiting[len(chunk) :]
+        found += _in_order(_records(parts, chunk))
+        found = found if repeats else _without_repeats(found)
+    return found[:limit]
+
+
+def _in_order(found: list[Found]) -> list[Found]:
+    """Best first; equal scores by time, newest first, then by id."""
+    return sorted(found, key=lambda item: (-item.candidate.score, -item.record.ts_ms, item.record.id))
 
 
 def _records(parts: Parts, candidates: list[tuple[str, Candidate]]) -> list[Found]:

@@ -194,8 +194,16 @@ class MemoryStore:
         vector = text.vectors.get(self._state.model) if self._state.model else None
         return QueuedTask(seq, task, key, text.draft, tuple(sorted(text.places)), vector)
 
-    def finish(self, done: Sequence[int], vectors: Mapping[int, bytes], promoted: Sequence[NewRecord] = ()) -> None:
+    def finish(
+        self,
+        done: Sequence[int],
+        vectors: Mapping[int, bytes],
+        promoted: Sequence[NewRecord] = (),
+        embedder: EmbedderIdentity | None = None,
+    ) -> None:
         with self._transaction():
+            if embedder not in (None, self._state.model):
+                return
             for key, vector in vectors.items():
                 self._set_vector(key, vector)
             for new in promoted:

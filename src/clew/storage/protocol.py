@@ -200,8 +200,16 @@ class Store(Protocol):
     def pending(self, task: Task) -> int:
         """How many tasks of a kind wait."""
 
-    def finish(self, done: Sequence[int], vectors: Mapping[int, bytes], promoted: Sequence[NewRecord] = ()) -> None:
+    def finish(
+        self,
+        done: Sequence[int],
+        vectors: Mapping[int, bytes],
+        promoted: Sequence[NewRecord] = (),
+        embedder: EmbedderIdentity | None = None,
+    ) -> None:
         """In one step: store vectors by record key, add promoted records, take tasks off the queue.
+
+        With an `embedder`, nothing happens where it is not the store's any more.
 
         A vector of a record that has been removed meanwhile is dropped, and so is every vector of a
         store that has no embedder.

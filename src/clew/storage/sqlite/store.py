@@ -120,8 +120,18 @@ class SqliteStore:
     def pending(self, task: Task) -> int:
         return self._read(lambda connection: int(only(connection, "pending", (task,))[0]))
 
-    def finish(self, done: Sequence[int], vectors: Mapping[int, bytes], promoted: Sequence[NewRecord] = ()) -> None:
-        self._writer.run(lambda connection: writes.finish_tasks(connection, done, vectors, promoted))
+    def finish(
+        self,
+        done: Sequence[int],
+        vectors: Mapping[int, bytes],
+        promoted: Sequence[NewRecord] = (),
+        embedder: EmbedderIdentity | None = None,
+    ) -> None:
+        def operation(connection: apsw.Connection) -> None:
+            if embedder in (None, reads.model(connection)):
+                writes.finish_tasks(connection, done, vectors, promoted)
+
+        self._writer.run(operation)
 
     def model(self) -> EmbedderIdentity | None:
         return self._read(reads.model)
