@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -101,8 +100,6 @@ class Memory(api.MemoryApi):
         self._courtesy = Courtesy()
         self._indexer = Indexer(self._parts, self._courtesy, _lock_file(config, store))
         self._indexer.start()
-        # A real tokenizer takes half a second to load; no turn should have to wait for it.
-        threading.Thread(target=self._parts.counter.estimate, args=("first",), daemon=True).start()
 
     @classmethod
     def open(cls, config: Config | None = None, **settings: Any) -> Self:

@@ -14,7 +14,7 @@ import pytest
 from clew import connect
 from clew.config import Config
 from clew.errors import StoreInUse
-from tests.daemons import WAIT_S, refused, running, short_folder
+from tests.daemons import WAIT_S, frame, refused, running, short_folder
 
 
 @pytest.fixture
@@ -122,3 +122,17 @@ def test_clients_that_come_and_go_leave_nothing_in_the_log(folder: Path) -> None
     assert "ERROR" not in log
     assert "WARNING" not in log
     assert "Traceback" not in log
+
+
+@pytest.mark.requirement("RPC-3", "INGEST-1")
+def test_turns_that_are_sent_without_waiting_keep_their_order() -> None:
+    with short_folder() as folder, running(folder) as daemon, daemon.wire() as wire:
+        turns = [
+            frame("insert_session_turn", {"sessionId": "s", "id": f"{number:03d}", "text": f"turn {number}"}, number)
+            for number in range(30)
+        ]
+        wire.send(b"".join(turn + b"\n" for turn in turns))
+        for _ in turns:
+            assert wire.read()["result"] == {"ok": True}
+        stored = wire.result("list_collection", collection="session_raw:s")["results"]
+        assert [item["id"] for item in stored] == [f"{number:03d}" for number in range(30)]

@@ -49,7 +49,8 @@ passed over.
 
 - `params` is an object, and may be left out. Names are camelCase.
 - `id` is a number or a string, and comes back as it was. A request without one is carried out and not answered.
-- Answers come in the order in which they are ready, not in the order of the requests.
+- Answers come in the order in which they are ready, not in the order of the requests. What one connection writes is
+  written in the order it was sent.
 - Batches (arrays) are refused. So are lines that are no JSON or no UTF-8, numbers outside 64 bits as parameters,
   and more than {max_depth} arrays and objects inside each other. Of two equal keys the last one counts.
 - A line over `frame_limit_bytes` is skipped and answered with TooLarge; answers may be longer than that.

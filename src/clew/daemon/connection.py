@@ -14,7 +14,7 @@ from functools import partial
 from clew.api import REQUESTS, MemoryApi
 from clew.daemon.auth import same_token
 from clew.daemon.limits import CHUNK_BYTES, INFLIGHT_FRAMES, Lane, Limits, Lines, Oversize, Window, Workers
-from clew.daemon.methods import answer
+from clew.daemon.methods import WRITES, answer
 from clew.daemon.wire import BadFrame, Call, error_line, id_of_head, read_call, result_line
 from clew.errors import ClewError, DeadlineExceeded, TooLarge, Unauthorized
 
@@ -42,6 +42,7 @@ class Connection:
         self._writer = writer
         self._writing = asyncio.Lock()
         self._lane = Lane(service.workers)
+        self._writes = Lane(service.workers, width=1)
         self._window = Window(self._limits.inflight, INFLIGHT_FRAMES * self._limits.frame_bytes)
         self._under_way: set[asyncio.Task[None]] = set()
         self._signed_in = service.token is None
@@ -135,7 +136,8 @@ class Connection:
         kind = REQUESTS.get(call.method)
         deadline_s = self._limits.deadline_s * (kind.deadline_factor if kind is not None else 1)
         try:
-            async with self._lane.run(work, deadline_s) as line:
+            lane = self._writes if call.method in WRITES else self._lane
+            async with lane.run(work, deadline_s) as line:
                 await self._reply(call, line)
         except DeadlineExceeded as error:
             log.warning("%s: %s", call.method, error)

@@ -39,3 +39,9 @@ def _own(kind: type[Request[Any]]) -> Handler:
 
 HANDLERS: dict[str, Handler] = {name: _own(kind) for name, kind in REQUESTS.items()} | compat.HANDLERS
 """Every method of the daemon by its name on the wire."""
+
+WRITES = frozenset(
+    {"ingest", "ingest_batch", "put", "clear", "delete", "delete_batch"}
+    | {"insert_text", "insert_session_turn", "flush_namespace"}
+)
+"""Methods that one client's requests pass one by one, in the order they were sent: turns must not change places."""

@@ -98,18 +98,20 @@ def turn_id(session_id: str, role: Role, ts_ms: int, text: str, occurrence: int 
 
     `occurrence` tells apart equal turns that one batch delivers with one time.
     """
-    return f"t_{_digest(session_id, role, str(ts_ms), text, str(occurrence))}"
+    parts = (session_id, role, str(ts_ms), text, str(occurrence))
+    return f"t_{digest(*parts, size_bytes=ID_BYTES).hex()}"
 
 
 def memory_id(source_collection: str, source_id: str) -> str:
     """The id of the memory kept from one turn: the same turn is never kept twice."""
-    return f"m_{_digest(source_collection, source_id)}"
+    return f"m_{digest(source_collection, source_id, size_bytes=ID_BYTES).hex()}"
 
 
-def _digest(*parts: str) -> str:
-    hasher = hashlib.blake2b(digest_size=ID_BYTES)
+def digest(*parts: str, size_bytes: int) -> bytes:
+    """A hash that tells apart what is split differently: each part counts with its length."""
+    hasher = hashlib.blake2b(digest_size=size_bytes)
     for part in parts:
         data = part.encode("utf-8")
         hasher.update(len(data).to_bytes(8, "little"))
         hasher.update(data)
-    return hasher.hexdigest()
+    return hasher.digest()

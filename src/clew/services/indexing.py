@@ -72,7 +72,7 @@ class Indexer:
             left = self._workable()
             remaining = deadline - time.monotonic()
             if left == 0 or remaining <= 0:
-                return self._parts.store.counts().pending
+                return self._pending()
             self._hurry.set()
             self._wake.set()
             self._progress.wait(min(remaining, 0.05))
@@ -89,8 +89,11 @@ class Indexer:
         """Tasks it makes sense to wait for; without an embedder that fits, only the gate of a store without one."""
         store = self._parts.store
         if self._parts.meaning.hopeful:
-            return store.counts().pending
+            return self._pending()
         return store.pending(Task.GATE) if store.model() is None else 0
+
+    def _pending(self) -> int:
+        return sum(self._parts.store.pending(task) for task in Task)
 
     # --- the worker thread -----------------------------------------------------------------------------
 
@@ -128,6 +131,9 @@ class Indexer:
             if self._parts.meaning.usable:
                 self._parts.store.queue_missing_vectors()
             self._caught_up.set()
+            self._give_way(GATE_WAIT_SECONDS)
+            if not self._stopping.is_set():  # a tokenizer takes half a second to load; no turn should wait for it
+                self._parts.counter.estimate("first")
 
     def _holds_the_work(self) -> bool:
         """A process that cannot embed leaves the work to one that can, unless the store has no vectors at all."""

@@ -13,7 +13,7 @@ from clew.domain.identity import is_raw, kind_of
 from clew.domain.model import Draft, Metadata, Record
 from clew.errors import Conflict, NotAvailable, RawHistoryProtected
 from clew.ports import EmbedderIdentity
-from clew.storage.memory_state import Collection, Member, State, Text
+from clew.storage.memory_state import Collection, Member, State, Text, same_content
 from clew.storage.protocol import (
     JOURNAL_LIMIT,
     Counts,
@@ -76,7 +76,7 @@ class MemoryStore:
         version, uses = 1, (0, None)
         if member is not None:
             held = self._state.texts[member.text]
-            if _content(held.draft) == _content(new.draft):
+            if same_content(held.draft, new.draft):
                 return member.version, False
             if held.raw:
                 raise RawHistoryProtected(f"{new.place.id!r} is a raw turn; it does not change")
@@ -398,7 +398,3 @@ class MemoryStore:
         text = self._state.texts[member.text]
         vector = text.vectors.get(self._state.model) if self._state.model else None
         return FeedRow(member.seq, text.draft.ts_ms, text.draft.terms, vector)
-
-
-def _content(draft: Draft) -> tuple[object, ...]:
-    return draft.role, draft.text, dict(draft.metadata)

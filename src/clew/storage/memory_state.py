@@ -54,3 +54,8 @@ class State:
     last_text: int = 0
     last_task: int = 0
     last_hint: int = 0
+
+
+def same_content(one: Draft, other: Draft) -> bool:
+    """Whether writing one over the other would change anything."""
+    return (one.role, one.text, dict(one.metadata)) == (other.role, other.text, dict(other.metadata))

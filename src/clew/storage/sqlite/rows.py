@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 import apsw
 import msgspec
 
+from clew.domain.identity import digest
 from clew.domain.model import Draft, Metadata, Provenance, Record, Role, Trust
 from clew.storage.sqlite.queries import Row, first
 
@@ -44,13 +44,7 @@ def decode_metadata(text: str) -> dict[str, Any]:
 
 def row_hash(ts_ms: int, role: str | None, provenance: str, text: str, metadata: str) -> bytes:
     """Over all that must never change unnoticed."""
-    parts = (str(ts_ms), role or "", provenance, text, metadata)
-    hasher = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8")
-        hasher.update(len(data).to_bytes(8, "little"))
-        hasher.update(data)
-    return hasher.digest()
+    return digest(str(ts_ms), role or "", provenance, text, metadata, size_bytes=16)
 
 
 def draft_values(draft: Draft, *, raw: bool) -> Mapping[str, Any]:
