@@ -36,6 +36,7 @@ class Meaning:
         self._absent_reason = absent_reason
         self._patience_s = patience_ms / 1000
         self._settled = threading.Event()
+        self._unsettled_reason: str | None = None
 
     @property
     def available(self) -> bool:
@@ -77,7 +78,11 @@ class Meaning:
         """
         if self._embedder is None or self._settled.is_set():
             return
-        identity, held = self._embedder.identity, self._store.model()
+        try:
+            identity, held = self._embedder.identity, self._store.model()
+        except EmbedderFailed as error:
+            self._unsettled_reason = str(error)
+            raise
         if held is None:
             self._store.adopt_model(identity)
         self._settled.set()
@@ -119,16 +124,16 @@ class Meaning:
         return self._unfit() or (None if state == "ok" else f"search by words alone: {state}")
 
     def await_settling(self) -> bool:
-        """A model that is still loading is worth a moment; one that fails is not. Whether it is there now."""
-        if self._embedder is not None and self._embedder.state() == "ok":
-            self._settled.wait(self._patience_s)
+        """A model that is still loading is worth a moment, once; one that fails is not. Whether it is there now."""
+        if self._embedder is not None and self._unsettled_reason is None and not self._settled.wait(self._patience_s):
+            self._unsettled_reason = "the embedding model is still loading"
         return self._settled.is_set()
 
     def _unfit(self) -> str | None:
         if self._embedder is None:
             return f"search by words alone: {self._absent_reason}"
         if not self._settled.is_set():
-            return "search by words alone: the embedding model is still loading"
+            return f"search by words alone: {self._unsettled_reason or 'the embedding model is loading'}"
         if not self.usable:
             held, own = self._store.model(), self.identity
             return f"search by words alone: the store holds vectors of {held}, not of {own}: run `clew reembed`"
