@@ -27,6 +27,9 @@ class Reply(msgspec.Struct):
     error: ReplyError | None = None
 
 
+_replies = msgspec.json.Decoder(Reply)
+
+
 def request_line(number: int, method: str, params: object) -> bytes:
     frame = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     try:
@@ -37,7 +40,7 @@ def request_line(number: int, method: str, params: object) -> bytes:
 
 def decode_reply(line: bytes) -> Reply:
     try:
-        return msgspec.json.decode(line, type=Reply)
+        return _replies.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ClewError(f"what answers there does not speak JSON-RPC: {error}") from error
 

@@ -30,6 +30,7 @@ from clew.api.answers import (
     Status,
     VerifyReport,
 )
+from clew.structs import make_known, subclasses
 
 R = TypeVar("R")
 
@@ -249,3 +250,5 @@ class ReadJournal(Request[Journal], frozen=True):
 
 REQUESTS: Mapping[str, type[Request[Any]]] = {kind.method: kind for kind in Request.__subclasses__()}
 """Every operation by its name on the wire."""
+
+make_known([Message, *REQUESTS.values(), *subclasses(Answer)])

@@ -33,6 +33,7 @@ from clew.api import (
 )
 from clew.daemon.wire import arguments
 from clew.errors import InvalidInput, NotAvailable
+from clew.structs import make_known, subclasses
 
 P = TypeVar("P")
 
@@ -363,3 +364,5 @@ HANDLERS: dict[str, Handler] = {
     "expand_summary": _reading(Nothing, _expand_summary),
 }
 """The compatibility methods whose shape differs from Clew's own method of that purpose."""
+
+make_known(subclasses(Params))

@@ -11,6 +11,7 @@ import numpy as np
 from clew.domain.calibration import Calibration
 from clew.errors import EmbedderFailed, InvalidInput
 from clew.ports import Vectors
+from clew.structs import make_known
 
 PAIRS_FILE = "calibration_pairs.json"
 
@@ -61,3 +62,6 @@ def _points(left: _Sides, right: _Sides) -> tuple[float, float]:
     above_diagonal = np.triu_indices(len(cosines), k=1)
     paraphrases = np.sum(left.first * right.second, axis=1)
     return float(np.median(cosines[above_diagonal])), float(np.median(paraphrases))
+
+
+make_known([CalibrationTexts])

@@ -24,6 +24,7 @@ from clew.errors import ClewError, EmbedderFailed, InvalidInput
 from clew.models.calibrate import measure_calibration
 from clew.models.vectors import unit_vector
 from clew.ports import EmbedderIdentity, Vectors
+from clew.structs import make_known
 
 _ANSWER_LIMIT_BYTES = 64 << 20
 _TEXT_LIMIT_CHARS = 6_000
@@ -234,3 +235,6 @@ def _write_profile(path: Path, profile: _Profile) -> None:
         os.replace(unfinished, path)
     except OSError:
         unfinished.unlink(missing_ok=True)
+
+
+make_known([_Profile, _OpenAiAnswer, _OllamaAnswer])

@@ -18,6 +18,7 @@ import msgspec
 from clew.domain.calibration import Calibration
 from clew.errors import InvalidInput, ModelInstallFailed, NotFound
 from clew.ports import EmbedderIdentity
+from clew.structs import make_known
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -169,3 +170,6 @@ def _read_manifest(path: Path) -> Manifest:
         raise InvalidInput(f"{path}: {error}") from error
     except OSError as error:
         raise ModelInstallFailed(f"{path} cannot be read: {error.strerror}") from error
+
+
+make_known([Manifest])

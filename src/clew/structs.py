@@ -1,0 +1,29 @@
+"""Types that are read from JSON by several threads.
+
+msgspec learns how to read a type when it first meets it, and two threads that bring it the same new type at once can
+crash the process. Whatever several threads may read is therefore made known when its module is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+KNOWN: set[type] = set()
+
+
+def make_known(types: Iterable[type]) -> None:
+    """Let msgspec learn the types, and those inside them, while only one thread is about."""
+    for kind in types:
+        msgspec.json.Decoder(kind)
+        KNOWN.add(kind)
+
+
+def subclasses(root: type) -> list[type]:
+    """Every class below a root."""
+    below: list[type] = []
+    child: type
+    for child in type.__subclasses__(root):
+        below += [child, *subclasses(child)]
+    return below
