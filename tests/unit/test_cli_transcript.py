@@ -25,6 +25,12 @@ def test_a_line_needs_only_a_role_and_a_text() -> None:
     assert (message.role, message.text, message.ts) == ("user", "hello", None)
 
 
+def test_roles_go_by_the_names_that_hosts_give_them() -> None:
+    names = ("tool", "toolResult", "function", "tool_use", "developer", "User")
+    roles = [message.role for message in read(*({"role": name, "text": name} for name in names)).messages]
+    assert roles == ["tool_result", "tool_result", "tool_result", "tool_call", "system", "user"]
+
+
 def test_content_may_stand_for_text() -> None:
     assert read({"role": "user", "content": "hello"}).messages[0].text == "hello"
 

@@ -16,7 +16,7 @@ import msgspec
 
 from clew.api import Message
 from clew.domain.identity import checked_id, turn_id
-from clew.domain.model import Role
+from clew.domain.model import role_of
 from clew.errors import InvalidInput
 
 
@@ -72,7 +72,7 @@ def _message(content: bytes, number: int, session_id: str, max_text_bytes: int) 
         raise InvalidInput(str(error)) from error
     except UnicodeDecodeError as error:
         raise InvalidInput("not valid UTF-8") from error
-    role = _role(line.role)
+    role = role_of(line.role)
     text = _text(line, max_text_bytes)
     ts = _time_ms(line.ts)
     return Message(
@@ -85,13 +85,6 @@ def _message(content: bytes, number: int, session_id: str, max_text_bytes: int) 
         tool_call_id=line.tool_call_id,
         metadata=line.metadata | _unknown(fields),
     )
-
-
-def _role(name: str) -> Role:
-    try:
-        return Role(name)
-    except ValueError as error:
-        raise InvalidInput(f"role must be one of {', '.join(Role)}, not {name!r}") from error
 
 
 def _text(line: _Line, max_text_bytes: int) -> str:

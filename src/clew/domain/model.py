@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from clew.errors import InvalidInput
+
 Metadata = Mapping[str, Any]
 """Free JSON given by a client. Returned as it came; Clew never takes authority from it."""
 
@@ -17,6 +19,26 @@ class Role(StrEnum):
     SYSTEM = "system"
     TOOL_CALL = "tool_call"
     TOOL_RESULT = "tool_result"
+
+
+_ROLE_ALIASES = {
+    "tool": Role.TOOL_RESULT,
+    "toolresult": Role.TOOL_RESULT,
+    "function": Role.TOOL_RESULT,
+    "toolcall": Role.TOOL_CALL,
+    "tool_use": Role.TOOL_CALL,
+    "developer": Role.SYSTEM,
+}
+"""What hosts call the same five roles."""
+
+
+def role_of(name: str) -> Role:
+    folded = name.lower()
+    try:
+        return _ROLE_ALIASES.get(folded) or Role(folded)
+    except ValueError:
+        known = ", ".join(Role)
+        raise InvalidInput(f"unknown role {name[:40]!r}; it must be one of {known}") from None
 
 
 class Provenance(StrEnum):

@@ -15,10 +15,9 @@ from clew.api import Assemble, Context, ContextMessage, Message, Search, Section
 from clew.domain import identity
 from clew.domain.budget import Allocation, Shares, plan, portion
 from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, line
-from clew.domain.model import Record, Role
+from clew.domain.model import Record, Role, role_of
 from clew.domain.tail import Tail, TailTurn, extension_sizes, split_tail
 from clew.errors import InvalidInput
-from clew.services.ingest import role_of
 from clew.services.parts import Parts
 from clew.services.recall import Found, hit, recall
 

@@ -28,6 +28,7 @@ from clew.domain.model import (
     Draft,
     Provenance,
     Role,
+    role_of,
 )
 from clew.domain.terms import analyse, lexical_text, pack
 from clew.errors import InvalidInput, TooLarge
@@ -35,16 +36,6 @@ from clew.services.parts import Parts
 from clew.storage.protocol import NewRecord, NewTurn, Place, Task
 
 MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
-
-_ROLE_ALIASES = {
-    "tool": Role.TOOL_RESULT,
-    "toolresult": Role.TOOL_RESULT,
-    "function": Role.TOOL_RESULT,
-    "toolcall": Role.TOOL_CALL,
-    "tool_use": Role.TOOL_CALL,
-    "developer": Role.SYSTEM,
-}
-"""What hosts call the same five roles."""
 
 
 def ingest(parts: Parts, request: Ingest) -> IngestReceipt:
@@ -119,15 +110,6 @@ def search_terms(text: str, speaker: str | None, ts_ms: int) -> bytes:
 def speaker_in(metadata: JsonObject) -> str | None:
     speaker = metadata.get("speaker")
     return speaker if isinstance(speaker, str) and speaker else None
-
-
-def role_of(name: str) -> Role:
-    folded = name.lower()
-    try:
-        return _ROLE_ALIASES.get(folded) or Role(folded)
-    except ValueError:
-        known = ", ".join(Role)
-        raise InvalidInput(f"unknown role {name[:40]!r}; it must be one of {known}") from None
 
 
 def _known_role(name: object) -> Role | None:
