@@ -39,7 +39,7 @@ docs: $(INSTALLED) ## Regenerate the reference pages
 lock: $(INSTALLED) ## Choose versions anew and pin them
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --group dev --extra onnx --extra tokens pyproject.toml -o requirements.lock
+	  --group dev --extra onnx --extra plots --extra tokens pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --extra bench -c requirements.lock pyproject.toml -o requirements-bench.lock
 

@@ -1,17 +1,21 @@
-"""What many tests need: an engine over a temporary folder, with the embedder and clock in the test's hands."""
+"""What many tests need: an engine over a temporary folder, in this process or behind a daemon."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clew.api import MemoryApi
+from clew.client import connect
 from clew.config import Config
 from clew.engine import Memory
 from clew.models.hashing import HashingEmbedder
-from clew.ports import Embedder
+from clew.ports import Embedder, Summarizer
+from tests.daemons import running, short_folder
 
 NOW_MS = 1_790_000_000_000
 
@@ -28,6 +32,25 @@ class FixedClock:
         return self.ms
 
 
+@contextmanager
+def opened_api(kind: str, **settings: Any) -> Iterator[MemoryApi]:
+    """The operations in this process (`memory`) or through a daemon (`client`), on a folder of their own."""
+    given = {"embedder": "hashing", "synchronous": "normal"} | settings
+    with short_folder() as folder:
+        if kind == "memory":
+            with Memory(Config.load(environment={}, data_dir=folder, **given)) as memory:
+                yield memory
+        else:
+            with running(folder, **given) as daemon, connect(daemon.endpoint) as client:
+                yield client
+
+
+@pytest.fixture(params=["memory", "client"])
+def api(request: pytest.FixtureRequest) -> Iterator[MemoryApi]:
+    with opened_api(request.param) as opened:
+        yield opened
+
+
 @pytest.fixture
 def clock() -> FixedClock:
     return FixedClock()
@@ -38,10 +61,10 @@ def open_memory(tmp_path: Path, clock: FixedClock) -> Iterator[OpenMemory]:
     """Opens engines on one data folder; closes what a test leaves open."""
     opened: list[Memory] = []
 
-    def open_one(embedder: Embedder | None = None, **settings: Any) -> Memory:
+    def open_one(embedder: Embedder | None = None, summarizer: Summarizer | None = None, **settings: Any) -> Memory:
         given = {"data_dir": tmp_path / "data", "synchronous": "normal", "embedder": "none"} | settings
         config = Config.load(environment={}, **given)
-        opened.append(Memory(config, embedder=embedder, clock=clock))
+        opened.append(Memory(config, embedder=embedder, summarizer=summarizer, clock=clock))
         return opened[-1]
 
     yield open_one

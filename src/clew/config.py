@@ -51,21 +51,51 @@ class Config:
     index_cache_bytes: int = _setting(512 * MIB, "Memory for loaded collection indexes.", MIB, 1 << 40)
     max_text_bytes: int = _setting(MIB, "Longest text of one turn or record.", 1024, 64 * MIB)
 
-    similarity_weight: float = _setting(0.7, "Weight of similarity in the search score.", 0, 1)
-    recency_weight: float = _setting(0.2, "Weight of recency in the search score.", 0, 1)
-    scope_weight: float = _setting(0.1, "Weight of scope in the search score.", 0, 1)
-    recency_decay_session: float = _setting(1e-4, "Decay per second of age, session scope.", 0, 1)
-    recency_decay_user: float = _setting(1e-5, "Decay per second of age, user scope.", 0, 1)
-    recency_decay_global: float = _setting(2e-6, "Decay per second of age, global scope.", 0, 1)
+    search_weights: tuple[float, ...] = _setting(
+        (0.7, 0.2, 0.1), "Weights of similarity, recency and scope in the search score.", 0, 1
+    )
+    recency_decays: tuple[float, ...] = _setting(
+        (1e-4, 1e-5, 2e-6), "Decay per second of age: in a session, of a user, of all.", 0, 1
+    )
+    context_weights: tuple[float, ...] = _setting(
+        (0.15, 0.05, 0.8), "Weights of recency, use and authority in what a context recalls.", 0, 1
+    )
 
     gate_threshold: float = _setting(0.35, "A user's turn at or above this is kept as a memory.", 0, 1)
+
+    authored_files: tuple[str, ...] = _setting((), "Markdown the operator wrote for the agent, such as AGENTS.md.")
+    authored_notes: tuple[str, ...] = _setting(
+        (), "Folders or files of ordinary Markdown notes, recalled when they fit."
+    )
+    authored_hard_kinds: tuple[str, ...] = _setting(
+        ("front_matter", "list_item"), "Kinds of node that are always in the context; `clew authored show` names them."
+    )
+    authored_hard_share: float = _setting(
+        0.25, "Share of the budget hard authored text may take; more is an error.", 0, 1
+    )
+    authored_soft_share: float = _setting(0.10, "Share of the budget soft authored text is cut to.", 0, 1)
 
     budget_tokens: int = _setting(8000, "Context budget where the caller names none.", 64, 10_000_000)
     tail_share: float = _setting(0.50, "Share of the budget the recent tail grows to.", 0, 1)
     tail_min_turns: int = _setting(4, "Turns of the tail that are always there.", 1, 1000)
-    recall_candidates: int = _setting(64, "Records considered for recall.", 1, 1000)
+    tail_max_turns: int = _setting(120, "Turns the tail grows to, however short they are.", 1, 10_000)
+    guidance_share: float = _setting(0.10, "Share of the budget elevated guidance may take.", 0, 1)
+    guidance_min_stability: float = _setting(0.35, "Turns less lasting than this never become guidance.", 0, 1)
+    recall_candidates: int = _setting(64, "Records near to the query that are weighed for a context.", 1, 1000)
+    recall_items: int = _setting(64, "Records a context recalls at most.", 1, 1000)
     recall_min_similarity: float = _setting(0.25, "Records less similar than this are not recalled.", 0, 1)
     tokenizer: str = _setting("auto", "auto, estimate, o200k_base or cl100k_base.")
+
+    compact_cluster_turns: int = _setting(20, "Turns that one summary stands for.", 1, 1000)
+    compact_siblings: int = _setting(8, "Summaries of one level that are condensed into a higher one.", 2, 1000)
+    summarizer: str = _setting("none", "none, openai, ollama, or a folder with a sequence-to-sequence ONNX model.")
+    summarizer_url: str = _setting("", "Base address of an OpenAI-compatible or Ollama server.")
+    summarizer_model: str = _setting("", "Model name to ask that server for.")
+    summarizer_key_env: str = _setting("CLEW_SUMMARIZER_KEY", "Environment variable that holds its key.")
+    summarizer_min_gate: float = _setting(
+        0.60, "A model summarises only clusters whose turns are on average this worth keeping.", 0, 1
+    )
+    summarizer_timeout_ms: int = _setting(20_000, "Longest wait for one summary of a model.", 100, 600_000)
 
     frame_limit_bytes: int = _setting(MIB, "Longest request line of the daemon.", 1024, 64 * MIB)
     deadline_ms: int = _setting(30_000, "Longest time the daemon works on one request.", 10, 3_600_000)
@@ -76,6 +106,8 @@ class Config:
     def __post_init__(self) -> None:
         object.__setattr__(self, "data_dir", Path(self.data_dir).expanduser())
         for item in fields(self):
+            if isinstance(item.default, tuple) and isinstance(getattr(self, item.name), list):
+                object.__setattr__(self, item.name, tuple(getattr(self, item.name)))
             _check(item.name, getattr(self, item.name), item.default, item.metadata)
         _check_choice("synchronous", self.synchronous, ("full", "normal"))
         _check_choice("log_format", self.log_format, ("text", "json"))
@@ -128,6 +160,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 def _parse(name: str, text: str, default: Any) -> Any:
     kind = str if default is MISSING else type(default)
+    if isinstance(default, tuple):
+        pieces = [piece.strip() for piece in text.split(",") if piece.strip()]
+        return tuple(_parse(name, piece, default[0] if default else "") for piece in pieces)
     try:
         return kind(text)
     except ValueError as error:
@@ -145,12 +180,25 @@ def _check(name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> No
     """A value has the type of its default (a whole number will do for a fraction) and keeps its bounds."""
     if default is MISSING:
         return
+    if isinstance(default, tuple):
+        _check_list(name, value, default, limits)
+        return
     allowed: tuple[type, ...] = (int, float) if isinstance(default, float) else (type(default),)
     if isinstance(value, bool) or not isinstance(value, allowed):
         raise InvalidInput(f"{name} must be a {allowed[-1].__name__}, not {value!r}")
     low, high = limits["low"], limits["high"]
     if low is not None and not low <= value <= high:
         raise InvalidInput(f"{name} must be from {low:g} to {high:g}, not {value!r}")
+
+
+def _check_list(name: str, value: Any, default: tuple[Any, ...], limits: Mapping[str, Any]) -> None:
+    """Numbers keep their count, since each has its own meaning; names may be any number."""
+    if not isinstance(value, tuple):
+        raise InvalidInput(f"{name} must be a list, not {value!r}")
+    if default and not isinstance(default[0], str) and len(value) != len(default):
+        raise InvalidInput(f"{name} must have {len(default)} values, not {len(value)}")
+    for item in value:
+        _check(name, item, default[0] if default else "", limits)
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

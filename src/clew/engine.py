@@ -20,11 +20,26 @@ from clew.errors import InvalidInput
 from clew.index.cache import IndexCache
 from clew.models.choose import Choice, make_embedder
 from clew.models.guard import GuardedEmbedder
+from clew.models.summarize import SummarizerChoice, make_summarizer
 from clew.models.token_cache import CachedCounter
 from clew.models.tokens import make_counter
-from clew.ports import Clock, Embedder, Ids
-from clew.services import assemble, gatekeeping, ingest, recall, records, transfer, verify
+from clew.ports import Clock, Embedder, Ids, Summarizer
+from clew.services import (
+    assemble,
+    authored,
+    compact,
+    expand,
+    gatekeeping,
+    grep,
+    guidance,
+    ingest,
+    recall,
+    records,
+    transfer,
+    verify,
+)
 from clew.services.courtesy import Courtesy
+from clew.services.coverage import Coverage
 from clew.services.indexing import Indexer
 from clew.services.meaning import Meaning
 from clew.services.parts import Parts
@@ -40,24 +55,39 @@ _SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
     api.Assemble: assemble.assemble,
     api.Backup: transfer.backup,
     api.Clear: records.clear,
+    api.Compact: compact.compact,
     api.Delete: records.delete,
+    api.Describe: expand.describe,
     api.EnsureCollections: records.ensure_collections,
+    api.Expand: expand.expand,
     api.Export: transfer.export,
     api.Gate: gatekeeping.gate,
     api.Get: records.get,
+    api.Grep: grep.grep,
     api.Import: transfer.import_lines,
     api.Ingest: ingest.ingest,
     api.IngestBatch: ingest.ingest_batch,
     api.ListCollections: records.list_collections,
+    api.ListGuidance: guidance.list_guidance,
     api.ListRecords: records.list_records,
+    api.LoadAuthored: authored.load_authored,
     api.Put: ingest.put,
     api.ReadJournal: records.read_journal,
     api.Search: recall.find,
+    api.ShowSession: expand.show_session,
     api.Touch: records.touch,
     api.Verify: verify.verify,
 }
 
-_LEAVES_WORK = (api.Ingest, api.IngestBatch, api.Put, api.Import, api.Verify)
+_LEAVES_WORK = (
+    api.Compact,
+    api.Import,
+    api.Ingest,
+    api.IngestBatch,
+    api.LoadAuthored,
+    api.Put,
+    api.Verify,
+)
 """Requests after which the queue may hold something new."""
 
 
@@ -80,10 +110,13 @@ class Memory(api.MemoryApi):
         *,
         store: Store | None = None,
         embedder: Embedder | None = None,
+        summarizer: Summarizer | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
     ) -> None:
         """The parts may be given, for tests and for embedding Clew; `open` is the usual way."""
+        chosen = make_summarizer(config) if summarizer is None else SummarizerChoice(summarizer)
+        self._summarizer_trouble = chosen.reason if config.summarizer != "none" else ""
         self._store = store or SqliteStore(config.database, synchronous=config.synchronous)
         self._parts = Parts(
             config=config,
@@ -93,6 +126,9 @@ class Memory(api.MemoryApi):
             counter=CachedCounter(make_counter(config)),
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
+            library=authored.Library(),
+            coverage=Coverage(),
+            summarizer=chosen.summarizer,
         )
         if self._store.analyser_version() != ANALYSER_VERSION:
             _log.info("search terms are of an older version; computing them again")
@@ -129,6 +165,8 @@ class Memory(api.MemoryApi):
     def close(self) -> None:
         self._indexer.close()
         self._parts.meaning.close()
+        if self._parts.summarizer is not None:
+            self._parts.summarizer.close()
         self._store.close()
 
     def _status(self) -> api.Status:
@@ -145,18 +183,20 @@ class Memory(api.MemoryApi):
             record_count=counts.records,
             lifecycle_hint_count=counts.hints,
             gating_threshold=parts.config.gate_threshold,
-            abstractive_ready=False,
+            abstractive_ready=parts.summarizer is not None and parts.summarizer.ready(),
             embedding_profile=parts.meaning.profile,
             pending=counts.pending,
             token_counter=parts.counter.name,
             index_bytes=parts.indexes.nbytes,
             store_bytes=counts.store_bytes,
-            degraded=() if trouble is None else (trouble,),
+            degraded=tuple(reason for reason in (trouble, self._summarizer_trouble) if reason),
         )
 
     def _flush(self, request: api.Flush) -> api.Flushed:
         if request.timeout_ms < 0:
             raise InvalidInput("timeoutMs must not be negative")
+        if self._parts.config.authored_notes:
+            self._parts.library.current(self._parts, every_note=True)
         pending = self._indexer.drain(request.timeout_ms / 1000)
         return api.Flushed(ok=pending == 0, pending=pending)
 

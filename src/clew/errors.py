@@ -11,6 +11,7 @@
     ├── DeadlineExceeded           -32016   the answer was not ready in time
     ├── Busy                       -32017   a limit on connections or requests was reached
     ├── EmbedderFailed             -32020   the embedding model failed or timed out
+    ├── SummarizerFailed           -32022   the summarizing model failed or timed out
     ├── ModelInstallFailed         -32021   a model pack could not be built or verified
     ├── StoreError                 -32030   the store cannot be used as it is
     │   ├── StoreTooNew            -32031   written by a newer Clew
@@ -84,6 +85,10 @@ class Busy(ClewError):
 
 class EmbedderFailed(ClewError):
     code = -32020
+
+
+class SummarizerFailed(ClewError):
+    code = -32022
 
 
 class ModelInstallFailed(ClewError):

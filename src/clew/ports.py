@@ -56,6 +56,29 @@ class Embedder(Protocol):
     def close(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """A text a model wrote, and how sure it says it is, in [0, 1], where it says so."""
+
+    text: str
+    confidence: float | None = None
+
+
+class Summarizer(Protocol):
+    """Rewrites turns as a shorter text. May be slow, may raise; never called inside a transaction."""
+
+    @property
+    def name(self) -> str: ...
+
+    def ready(self) -> bool:
+        """Whether it is worth asking now; answers at once."""
+
+    def summarise(self, transcript: str, *, earlier: str, max_tokens: int) -> Abstract:
+        """Raises SummarizerFailed, also when it takes too long."""
+
+    def close(self) -> None: ...
+
+
 class TokenCounter(Protocol):
     """The one place token counts come from."""
 

@@ -42,16 +42,32 @@ def test_the_demo_finds_what_it_promises_and_keeps_users_apart(
     assert "円" in texts(yen)
     assert tour["trespass"]["hitsOfOthers"] == 0
     assert tour["context"]["usedTokens"] <= tour["context"]["budgetTokens"]
-    assert "never deploy on a Friday" in tour["context"]["recalledText"]
     assert tour["verified"]["ok"]
     assert list(tmp_path.iterdir()) == [], "neither the demo's folder nor the user's own was left or made"
+
+
+@pytest.mark.requirement("GUIDE-2", "GUIDE-3", "COMP-9", "COMP-10")
+def test_a_rule_survives_the_demos_compaction_and_its_summary_opens_to_every_turn(
+    embedder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--json"]) == 0
+    tour = json.loads(capsys.readouterr().out)
+    compacted = tour["compacted"]
+    receipt = compacted["receipt"]
+    assert receipt["didCompact"]
+    assert receipt["tokensAfter"] < receipt["tokensBefore"]
+    assert compacted["turnsAsSaid"] == len(compacted["turns"]) == receipt["turnsRemoved"] > 0
+    assert any("never deploy on a Friday" in item["record"]["text"] for item in compacted["guidance"]["items"])
+    assert "never deploy on a Friday" in tour["context"]["guidanceText"]
 
 
 def test_the_demo_reads_well_in_a_hundred_columns(embedder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    for heading in ("1. Store", "2. Search", "3. Isolation", "4. Assemble", "5. Verify", "What to try next"):
-        assert heading in out
+    steps = ("Store", "Search", "Isolation", "Compact", "Assemble", "Expand", "Verify")
+    for number, step in enumerate(steps, start=1):
+        assert f"{number}. {step}" in out
+    assert "What to try next" in out
 
 
 def test_a_kept_demo_can_be_looked_at(embedder: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,56 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import stat
-import subprocess
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clew.cli.main import main
+from tests.command_line import ESCAPE, Clew, on_a_terminal, write_lines
 
 pytestmark = pytest.mark.requirement("CLI-1")
-
-ESCAPE = "\x1b]0;owned\x07"
-
-
-@dataclass(frozen=True)
-class Clew:
-    """Runs command lines on one data folder."""
-
-    data_dir: Path
-    capsys: pytest.CaptureFixture[str]
-
-    def __call__(self, *arguments: str, status: int = 0) -> str:
-        self.capsys.readouterr()
-        found = main([*arguments, "--data", str(self.data_dir)])
-        out, err = self.capsys.readouterr()
-        assert found == status, (out, err)
-        return out + err
-
-    def json(self, *arguments: str, status: int = 0) -> Any:
-        self.capsys.readouterr()
-        found = main(["--json", *arguments, "--data", str(self.data_dir)])
-        out, err = self.capsys.readouterr()
-        assert (found, err) == (status, ""), out
-        assert out.count("\n") == 1, "one object on one line"
-        return json.loads(out)
 
 
 @pytest.fixture
 def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Clew:
     monkeypatch.setenv("CLEW_EMBEDDER", "hashing")
     return Clew(tmp_path / "data", capsys)
-
-
-def write_lines(path: Path, lines: Sequence[object]) -> Path:
-    path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines), "utf-8")
-    return path
 
 
 def turns(count: int) -> list[object]:
@@ -271,24 +237,3 @@ def test_on_a_terminal_stored_escapes_stay_text_and_colour_can_be_refused(clew: 
     assert "\\x1b]0;owned\\x07" in shown.replace("\r\n", "")
     assert ESCAPE not in shown
     assert ("\x1b[" in shown) is not no_color
-
-
-def on_a_terminal(data_dir: Path, *arguments: str, no_color: bool) -> str:
-    """What a terminal of 100 columns receives."""
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    environment.pop("NO_COLOR", None)
-    if no_color:
-        environment["NO_COLOR"] = "1"
-    command = [sys.executable, "-m", "clew.cli.main", *arguments, "--data", str(data_dir)]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
-        os.close(theirs)
-        received = bytearray()
-        try:
-            while chunk := os.read(ours, 65_536):
-                received += chunk
-        except OSError:
-            pass  # Linux reports the closed other end as an error
-        os.close(ours)
-        assert process.wait() == 0
-    return received.decode("utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clew.daemon.compat import GATE_KEYS
-from clew.errors import Conflict, NotAvailable
+from clew.errors import Conflict, InvalidInput, NotFound
 from tests.daemons import Daemon, Wire, running, short_folder
 
 pytestmark = pytest.mark.requirement("RPC-1")
@@ -228,11 +228,92 @@ def test_lifecycle_hints_are_journalled_newest_first(wire: Wire, own: str) -> No
     assert len(wire.result("list_lifecycle_journal", sessionId=own, limit=1)["results"]) == 1
 
 
+def long_talk(wire: Wire, session: str, count: int) -> list[str]:
+    for number in range(count):
+        role = "assistant" if number % 2 else "user"
+        text = f"The export job {number} failed with ERR_{number:03d}; its log is /srv/export/{number}.log as always."
+        turn(wire, session, f"t{number}", text, role=role, ts=1700000000000 + number, colour="red")
+    return [f"t{number}" for number in range(count)]
+
+
+@pytest.mark.requirement("COMP-10", "STORE-2")
+def test_a_session_is_compacted_and_its_view_lists_summaries_and_the_remaining_turns(wire: Wire, own: str) -> None:
+    ids = long_talk(wire, own, 30)
+    raw = listed(wire, f"session_raw:{own}")
+    done = wire.result("compact_session", sessionId=own, force=True, targetSize=10, continuityMinTurns=6, odd=1)
+    read = {"didCompact", "clustersFormed", "clustersDeclined", "turnsRemoved", "summaryMethod", "meanConfidence"}
+    assert read <= set(done)
+    assert done["didCompact"] is True
+    assert (done["clustersFormed"], done["clustersDeclined"], done["turnsRemoved"]) == (3, 0, 24)
+    assert 0 < done["meanConfidence"] <= 1
+    summaries = listed(wire, f"session_summary:{own}")
+    assert len(summaries) == 3
+    view = {result["id"]: result for result in listed(wire, f"session:{own}")}
+    assert set(view) == {*ids[-6:], *(result["id"] for result in summaries)}
+    assert all(result == view[result["id"]] | {"metadata": result["metadata"]} for result in summaries)
+    assert listed(wire, f"session_raw:{own}") == raw
+
+
+@pytest.mark.requirement("COMP-7")
+def test_a_summary_carries_the_metadata_that_clients_read(wire: Wire, own: str) -> None:
+    long_talk(wire, own, 14)
+    wire.result("compact_session", sessionId=own, force=True)
+    [summary] = listed(wire, f"session_summary:{own}")
+    metadata = summary["metadata"]
+    assert metadata["type"] == "summary"
+    assert metadata["source_ids"] == [f"t{number}" for number in range(10)]
+    assert metadata["confidence"] + metadata["decay_rate"] == pytest.approx(1)
+    assert metadata["method"] == "extractive"
+    assert (metadata["first_ts"], metadata["last_ts"]) == (1700000000000, 1700000000009)
+    assert metadata["compacted_ts"] > metadata["last_ts"]
+
+
+def test_a_session_with_nothing_to_compact_says_so_and_names_no_method(wire: Wire, own: str) -> None:
+    for session in (own, f"{own}-unknown"):
+        done = wire.result("compact_session", sessionId=session)
+        assert (done["didCompact"], done["clustersFormed"], done["turnsRemoved"]) == (False, 0, 0)
+        assert done["meanConfidence"] == 0
+        assert "summaryMethod" not in done
+        long_talk(wire, own, 3)
+
+
+@pytest.mark.requirement("COMP-9")
+def test_a_summary_expands_to_the_turns_it_covers_with_their_metadata(wire: Wire, own: str) -> None:
+    long_talk(wire, own, 14)
+    wire.result("compact_session", sessionId=own, force=True, targetSize=0)
+    [summary] = listed(wire, f"session_summary:{own}")
+    results = wire.result("expand_summary", sessionId=own, summaryId=summary["id"])["results"]
+    assert results == listed(wire, f"session_raw:{own}")[:10]
+    assert all(set(result) == {"id", "score", "text", "metadata", "version"} for result in results)
+    assert all(result["metadata"]["colour"] == "red" for result in results)
+
+
+@pytest.mark.requirement("COMP-9")
+def test_a_shallow_expansion_gives_the_summaries_it_reaches(wire: Wire, own: str) -> None:
+    ids = long_talk(wire, own, 44)
+    wire.result("compact_session", sessionId=own, force=True, targetSize=5)
+    [top] = [result for result in listed(wire, f"session:{own}") if result["metadata"].get("level") == 2]
+    expand = {"sessionId": own, "summaryId": top["id"]}
+    below = wire.result("expand_summary", **expand, maxDepth=1)["results"]
+    assert [result["id"] for result in below] == top["metadata"]["source_ids"]
+    assert all(result["metadata"]["type"] == "summary" for result in below)
+    assert [result["id"] for result in wire.result("expand_summary", **expand)["results"]] == ids[:40]
+
+
 @pytest.mark.parametrize(
-    ("method", "params"),
-    [("compact_session", {"sessionId": "s", "force": True}), ("expand_summary", {"sessionId": "s", "summaryId": "x"})],
+    ("method", "params", "code"),
+    [
+        ("expand_summary", {"summaryId": "unknown"}, NotFound.code),
+        ("expand_summary", {"summaryId": "unknown", "maxDepth": 65}, InvalidInput.code),
+        ("expand_summary", {}, InvalidInput.code),
+        ("expand_summary", {"summaryId": 5}, InvalidInput.code),
+        ("compact_session", {"targetSize": "many"}, InvalidInput.code),
+        ("compact_session", {"continuityPriorContextTokens": -1}, InvalidInput.code),
+    ],
 )
-def test_what_is_not_there_yet_says_so(wire: Wire, method: str, params: Any) -> None:
-    error = wire.error(method, **params)
-    assert error["code"] == NotAvailable.code
-    assert "this version" in error["message"]
+def test_what_cannot_be_compacted_or_expanded_is_refused(
+    wire: Wire, own: str, method: str, params: Any, code: int
+) -> None:
+    error = wire.error(method, sessionId=own, **params)
+    assert error["code"] == code
+    assert error["message"]

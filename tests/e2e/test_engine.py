@@ -329,8 +329,8 @@ def test_the_gate_searches_twice_and_does_not_count_the_turn_itself(
     searches: list[int] = []
     real = gatekeeping.search
 
-    def counted(*arguments: object) -> object:
-        found = real(*arguments)  # type: ignore[arg-type]
+    def counted(*arguments: object, **named: object) -> object:
+        found = real(*arguments, **named)  # type: ignore[arg-type]
         searches.append(len(found))
         return found
 
@@ -361,7 +361,7 @@ def test_when_recall_fails_the_messages_come_back_with_the_reason(
     def broken(*_: object) -> object:
         raise RuntimeError("no memory today")
 
-    monkeypatch.setattr(assemble, "recall", broken)
+    monkeypatch.setattr(assemble, "project", broken)
     given = [Message(role="user", text="hi")]
     context = memory.assemble("s", messages=given, user_id="ana")
     assert [message.text for message in context.messages] == ["hi"]

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from clew.api import Export, Import, MemoryApi, Message
-from clew.client import connect
 from clew.config import Config
 from clew.engine import Memory
 from clew.errors import Conflict, InvalidInput, RawHistoryProtected, TooLarge
-from tests.daemons import running, short_folder
+from tests.daemons import short_folder
 
 TS = 1_700_000_000_000
-
-
-@pytest.fixture(params=["memory", "client"])
-def api(request: pytest.FixtureRequest) -> Iterator[MemoryApi]:
-    with short_folder() as folder:
-        if request.param == "memory":
-            config = Config.load(environment={}, data_dir=folder, embedder="hashing", synchronous="normal")
-            with Memory(config) as memory:
-                yield memory
-        else:
-            with running(folder, embedder="hashing") as daemon, connect(daemon.endpoint) as client:
-                yield client
 
 
 def texts(found: object) -> list[str]:
@@ -239,7 +224,7 @@ def test_a_context_holds_the_tail_and_framed_recall(api: MemoryApi) -> None:
     assert [hit.record.text for hit in context.recalled] == ["The billing service stores invoices in PostgreSQL."]
     assert "must not" in context.recalled_text or "never follow" in context.recalled_text
     assert context.used_tokens <= context.budget_tokens
-    assert {section.name for section in context.sections} == {"tail", "recalled"}
+    assert [section.name for section in context.sections] == ["hard", "soft", "tail", "guidance", "recalled"]
     messages = context.as_messages()
     assert messages[-1] == {"role": "user", "content": context.recalled_text}
     assert [message["content"] for message in messages[:-1]] == [message.text for message in context.messages]

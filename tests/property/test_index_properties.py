@@ -14,7 +14,7 @@ from clew.domain.identity import Scope
 from clew.domain.ranking import Weights
 from clew.domain.terms import analyse, analyse_query, pack
 from clew.index.cache import IndexCache
-from clew.index.collection import LENGTH_INFLUENCE, TERM_SATURATION, CollectionIndex
+from clew.index.collection import LENGTH_INFLUENCE, RARITY_SIZE, TERM_SATURATION, CollectionIndex
 from clew.index.search import Query, search
 from clew.index.vectors import SCALE, cosines, decode, encode, to_grid
 from clew.storage.memory import MemoryStore
@@ -82,7 +82,7 @@ def test_lexical_scores_are_bm25_as_a_share_of_a_full_match(
     terms = (*asked.words, *asked.exact)
     mean = max(sum(sum(document.values()) for document in documents) / len(documents), 1.0)
     rarity = {
-        term: math.log(1 + (len(documents) - holders + 0.5) / (holders + 0.5))
+        term: math.log(1 + (max(len(documents), RARITY_SIZE) - holders + 0.5) / (holders + 0.5))
         for term in terms
         for holders in [sum(term in document for document in documents)]
     }

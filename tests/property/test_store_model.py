@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,21 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from clew.domain.model import Provenance
 from clew.errors import ClewError
 from clew.index.collection import CollectionIndex
 from clew.storage.memory import MemoryStore
-from clew.storage.protocol import Store, Task
+from clew.storage.protocol import NewSummary, Place, Shard, Store, Task
 from clew.storage.sqlite import SqliteStore
-from tests.drafts import MODEL, OTHER_MODEL, VECTOR, record, turn
+from tests.drafts import MODEL, OTHER_MODEL, VECTOR, draft, record, turn
 
-COLLECTIONS = ["session:s", "session:t", "session_raw:s", "turns:u", "user:u", "user:v"]
+COLLECTIONS = [
+    "session:s", "session:t", "session_raw:s", "session_summary:s", "_dismissed:s", "elevated:user:u",
+    "turns:u", "user:u", "user:v",
+]  # fmt: skip
 
 ids = st.sampled_from("abcd")
+nodes = st.lists(st.sampled_from("abcdxy"), max_size=3)
 words = st.sampled_from(["red fox", "blue fox", "red hen", "", "狐 ERR_42"])
 sessions = st.sampled_from("st")
 users = st.sampled_from([None, "u", "v"])
@@ -59,6 +65,22 @@ class StoreMachine(RuleBasedStateMachine):
     def clear(self, collection: str) -> None:
         self.both(lambda store: store.clear(collection))
 
+    @rule(session=sessions, covered=st.lists(st.tuples(st.sampled_from("xyza"), nodes), max_size=2), shards=nodes)
+    def condense(self, session: str, covered: list[tuple[str, list[str]]], shards: list[str]) -> None:
+        summaries = [summary(id_, sources) for id_, sources in covered]
+        kept = [Shard(id_, Place("elevated:user:u", f"{session}/{id_}")) for id_ in shards]
+        self.both(lambda store: store.condense(session, summaries, kept))
+
+    @rule(session=sessions, ids=nodes)
+    def readmit(self, session: str, ids: list[str]) -> None:
+        self.both(lambda store: store.readmit(session, ids))
+
+    @rule()
+    def move(self) -> None:
+        """What one store exports, the other takes as its own."""
+        exported = self.model.export(0, 100)
+        assert self.real.restore(exported, ()) == self.model.restore(exported, ()) == (0, len(exported))
+
     @rule(id=ids, collection=collections, now=st.integers(0, 9))
     def touch(self, id: str, collection: str, now: int) -> None:
         self.both(lambda store: store.touch({collection: [id]}, now))
@@ -88,6 +110,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.both(lambda store: store.counts().pending)
         for name in COLLECTIONS:
             self.both(lambda store, name=name: store.page(name, 0, 100))
+            self.both(lambda store, name=name: store.size(name))
+            self.both(lambda store, name=name: [store.places(name, id_) for id_ in "abcdxyz"])
         self.both(lambda store: [item.places for item in store.export(0, 100)])
 
     @invariant()
@@ -102,6 +126,11 @@ class StoreMachine(RuleBasedStateMachine):
         assert [finding for finding in self.real.findings() if finding.problems and finding.name != "vectors"] == []
         self.real.close()
         self.folder.cleanup()
+
+
+def summary(id_: str, sources: list[str]) -> NewSummary:
+    about = replace(draft(f"of {sources}", role=None), provenance=Provenance.SUMMARY)
+    return NewSummary(id_, about, tuple(sources), (Task.EMBED,))
 
 
 def _outcome(operation: Callable[[Store], Any], store: Store) -> Any:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clew.domain.budget import longest_prefix
 from clew.domain.model import Role
-from clew.domain.tail import TailTurn, boundaries, extension_sizes, split_tail
+from clew.domain.tail import TailTurn, boundaries, split_tail
 
 IDS = st.sampled_from("abc")
 TURNS = st.lists(
@@ -101,9 +101,9 @@ def test_granting_part_of_the_extension_cuts_at_the_same_place_as_a_smaller_targ
     turns: list[TailTurn], min_turns: int, target: int, allowance: int
 ) -> None:
     tail = split_tail(turns, min_turns, target)
-    sizes = extension_sizes(turns, tail)
+    sizes = tail.extension
     assert sum(sizes) == tail.tokens - tail.base_tokens
     count, used = longest_prefix(sizes, allowance)
     cut = split_tail(turns, min_turns, tail.base_tokens + used)
     assert cut.tokens == tail.base_tokens + used
-    assert extension_sizes(turns, cut)[:count] == sizes[:count]
+    assert cut.extension[:count] == sizes[:count]

@@ -51,7 +51,7 @@ def quoted(text: str, who: str = "web") -> Quoted:
 
 def assert_inert(text: str) -> None:
     before, after = quoted("before"), quoted("after")
-    lines = frame([before, quoted(text, who=text), after]).splitlines()
+    lines = frame([line(item) for item in (before, quoted(text, who=text), after)]).splitlines()
     assert [lines[0], lines[1], lines[3], lines[4]] == [FRAME_OPEN, line(before), line(after), FRAME_CLOSE]
     assert len(lines) == 5
     item = json.loads(lines[2])

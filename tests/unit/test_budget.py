@@ -84,3 +84,24 @@ def test_the_longest_prefix_stops_at_the_first_piece_that_does_not_fit() -> None
 @pytest.mark.requirement("CONT-3")
 def test_fitting_passes_over_what_does_not_fit() -> None:
     assert fitting([3, 9, 5, 1], 8) == ((0, 2), 8)
+
+
+@pytest.mark.requirement("CONT-3")
+def test_the_frame_of_guidance_is_paid_once_and_only_where_something_is_in_it() -> None:
+    framed = plan(1000, base=0, guidance=[30, 30, 30], guidance_frame=40, shares=SHARES)
+    assert framed.guidance == Grant(allowed=100, used=100, taken=(0, 1))
+    assert framed.recall == 900
+    empty = plan(1000, base=0, guidance=[61], guidance_frame=40, shares=SHARES)
+    assert empty.guidance == Grant(allowed=100, used=0, taken=())
+    assert empty.recall == 1000
+
+
+@pytest.mark.requirement("CONT-3", "CONT-5")
+def test_sections_are_served_hard_base_soft_tail_guidance_recall_as_the_budget_grows() -> None:
+    whole = Shares(soft=1.0, tail=1.0, guidance=1.0)
+    served = []
+    for total in (20, 30, 40, 50):
+        allocation = plan(total, hard=10, base=10, soft=[10], extension=[10], guidance=[10], shares=whole)
+        grants = (allocation.soft, allocation.extension, allocation.guidance)
+        served.append([grant.used for grant in grants] + [allocation.recall])
+    assert served == [[0, 0, 0, 0], [10, 0, 0, 0], [10, 10, 0, 0], [10, 10, 10, 0]]

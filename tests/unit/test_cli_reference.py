@@ -110,11 +110,11 @@ def test_every_example_is_a_command_line_that_is_accepted(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("backup.jsonl", "conversation.jsonl"):
+    for name in ("backup.jsonl", "conversation.jsonl", "labels.jsonl"):
         (tmp_path / name).touch()
     words = shlex.split(example, comments=True)
     words = words[words.index(PROGRAM) + 1 :]
-    for end in ("|", ">", ">>"):
+    for end in ("|", "<", ">", ">>"):
         words = words[: words.index(end)] if end in words else words
     parse(cli, words)
 

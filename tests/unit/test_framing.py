@@ -17,7 +17,7 @@ class TestFrame:
         assert frame([]) == ""
 
     def test_items_stand_one_a_line_between_the_marks(self) -> None:
-        assert frame([ITEM, ITEM]).split("\n") == [FRAME_OPEN, line(ITEM), line(ITEM), FRAME_CLOSE]
+        assert frame([line(ITEM), line(ITEM)]).split("\n") == [FRAME_OPEN, line(ITEM), line(ITEM), FRAME_CLOSE]
 
     def test_a_line_is_json_with_its_fields_in_a_fixed_order(self) -> None:
         assert line(ITEM) == (

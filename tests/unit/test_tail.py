@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.domain.model import Role
-from clew.domain.tail import Tail, TailTurn, boundaries, extension_sizes, split_tail
+from clew.domain.tail import Tail, TailTurn, boundaries, split_tail
 
 
 def user(tokens: int = 1) -> TailTurn:
@@ -36,8 +36,8 @@ class TestBoundaries:
     def test_a_request_stays_with_its_reply(self) -> None:
         assert boundaries([user(), assistant(), user(), assistant()]) == [0, 2, 4]
 
-    def test_several_user_turns_in_a_row_are_one_request(self) -> None:
-        assert boundaries([user(), user(), user(), assistant()]) == [0, 4]
+    def test_of_several_user_turns_in_a_row_the_last_stays_with_the_reply(self) -> None:
+        assert boundaries([user(), user(), user(), assistant()]) == [0, 1, 2, 4]
 
     def test_a_system_turn_between_request_and_reply_does_not_part_them(self) -> None:
         assert boundaries([user(), system(), assistant()]) == [0, 3]
@@ -111,7 +111,7 @@ class TestSplit:
 
     def test_the_tail_grows_back_while_it_fits_the_target(self) -> None:
         turns = [assistant(10) for _ in range(9)]
-        assert split_tail(turns, 4, 69) == Tail(5, 3, 40, 60)
+        assert split_tail(turns, 4, 69) == Tail(5, 3, 40, 60, (10, 10))
 
     def test_a_base_over_the_target_stands_and_nothing_is_added(self) -> None:
         turns = [assistant(0), assistant(0), user(500), assistant(500)]
@@ -119,8 +119,8 @@ class TestSplit:
 
     def test_growth_stops_at_the_first_group_that_does_not_fit(self) -> None:
         turns = [assistant(1), user(90), assistant(90), assistant(5), assistant(5)]
-        assert split_tail(turns, 1, 100) == Tail(4, 3, 5, 10)
+        assert split_tail(turns, 1, 100) == Tail(4, 3, 5, 10, (5,))
 
-    def test_extension_sizes_are_the_groups_before_the_base_newest_first(self) -> None:
+    def test_the_extension_is_the_groups_before_the_base_newest_first(self) -> None:
         turns = [user(1), assistant(2), call("a", tokens=4), result("a", 8), assistant(16)]
-        assert extension_sizes(turns, split_tail(turns, 1, 1000)) == [12, 3]
+        assert split_tail(turns, 1, 1000).extension == (12, 3)

@@ -80,6 +80,18 @@ class Scores(Answer, frozen=True):
     dense_rank: int | None
     recency: float
     scope: float
+    keywords: float = 0.0
+    """The share of the query's terms that the text holds."""
+    use: float | None = None
+    """In a context: how often it was used, beside the most used candidate."""
+    authority: float | None = None
+    """In a context: how much its origin speaks for it."""
+    quality: float = 1.0
+    """What a summary keeps of its score; 1 for anything else."""
+    covered: float | None = None
+    """Of a summary that was found by a turn it stands for: how similar that turn is."""
+    linked_from: str | None = None
+    """In a context: the text whose link brought it in."""
 
 
 class Hit(Answer, frozen=True):
@@ -93,13 +105,23 @@ class SearchResult(Answer, frozen=True):
     """Why this answer is not as good as it could be; empty when it is."""
 
 
+class LeftOut(Answer, frozen=True):
+    """Something that could have been in a context and is not, and why."""
+
+    ref: str
+    reason: str
+
+
 class Section(Answer, frozen=True):
-    """One part of a context: what it was allowed and what it took, in tokens."""
+    """One part of a context: what it was allowed and what it took, in tokens, and what that is."""
 
     name: str
     budget_tokens: int
     used_tokens: int
     items: int
+    refs: tuple[str, ...] = ()
+    """Where each item is stored, as `collection/id`; a message that was given and never stored has none."""
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class ContextMessage(Answer, frozen=True):
@@ -111,9 +133,14 @@ class ContextMessage(Answer, frozen=True):
 
 
 class Context(Answer, frozen=True):
-    """A bounded context: the recent tail exactly as it was, and recalled text as quoted data."""
+    """A bounded context: what the operator wrote, the recent tail exactly as it was, guidance and recall as data."""
 
     messages: tuple[ContextMessage, ...]
+    authored_text: str
+    """Authored rules, word for word; the one part that may speak with a system's voice."""
+    guidance_text: str
+    """What the user laid down earlier and the query touches, framed; empty when there is none."""
+    guidance: tuple[Hit, ...]
     recalled_text: str
     """The framed recall; empty when nothing was recalled."""
     recalled: tuple[Hit, ...]
@@ -125,10 +152,128 @@ class Context(Answer, frozen=True):
     def as_messages(self) -> list[dict[str, str]]:
         """The whole context in the plain shape chat APIs take.
 
-        Recall comes last and in the user's name: what was said once must not speak with a system's voice.
+        Guidance and recall come last and in the user's name: what was said once must not speak with a
+        system's voice.
         """
-        recalled = [{"role": "user", "content": self.recalled_text}] if self.recalled_text else []
-        return [{"role": message.role, "content": message.text} for message in self.messages] + recalled
+        authored = [{"role": "system", "content": self.authored_text}] if self.authored_text else []
+        tail = [{"role": message.role, "content": message.text} for message in self.messages]
+        quoted = [{"role": "user", "content": text} for text in (self.guidance_text, self.recalled_text) if text]
+        return authored + tail + quoted
+
+
+class CompactReceipt(Answer, frozen=True):
+    """What a compaction did to a session's active view. The raw history is never touched."""
+
+    did_compact: bool
+    clusters_formed: int = 0
+    clusters_declined: int = 0
+    """Clusters that no summary could make smaller; their turns stay in the view."""
+    turns_removed: int = 0
+    """Turns that left the active view because a summary stands for them now."""
+    summary_method: str | None = None
+    """How most of the summaries were made."""
+    mean_confidence: float = 0.0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    shards_kept: int = 0
+    summaries: tuple[str, ...] = ()
+    """Ids of the new summaries, those of higher levels last."""
+    degraded: tuple[str, ...] = ()
+
+
+class Node(Answer, frozen=True):
+    """A turn or a summary of a session, with its lineage."""
+
+    id: str
+    kind: str
+    """`turn` or `summary`."""
+    level: int
+    """0 for a turn; a summary is one above what it stands for."""
+    tokens: int
+    source_ids: tuple[str, ...] = ()
+    parent_ids: tuple[str, ...] = ()
+    """The summaries that stand for it."""
+    prior_ids: tuple[str, ...] = ()
+    """Earlier summaries it was written in the light of."""
+    turn_count: int = 1
+    """Raw turns it reaches."""
+    first_ts: int = 0
+    last_ts: int = 0
+    compacted_ts: int | None = None
+    method: str | None = None
+    confidence: float | None = None
+    trivial: bool = False
+    in_view: bool = False
+    role: str | None = None
+    """Of a turn: who it is from."""
+    text: str = ""
+
+
+class Expansion(Answer, frozen=True):
+    """What summaries stand for: turns, in order, and what was not opened."""
+
+    turns: tuple[RecordView, ...]
+    text: str = ""
+    """The turns as quoted data, framed, ready for a prompt; its size is what the token bound is about."""
+    closed: tuple[Node, ...] = ()
+    """Summaries that were not opened, and turns left out, because of the depth or the token bound."""
+    tokens: int = 0
+
+
+class SessionView(Answer, frozen=True):
+    """A session as a graph: the active view on top, every summary, and how many turns there are."""
+
+    session_id: str
+    turn_count: int
+    view: tuple[Node, ...]
+    """What the active view holds, oldest first."""
+    summaries: tuple[Node, ...]
+    """Every summary of the session, also those that higher ones stand for."""
+    dismissed_count: int = 0
+
+
+class GrepMatch(Answer, frozen=True):
+    id: str
+    ts: int
+    role: str | None
+    line_number: int
+    line: str
+    """The line that holds the match, cut around it where it is long."""
+
+
+class GrepResult(Answer, frozen=True):
+    matches: tuple[GrepMatch, ...]
+    cursor: int | None = None
+    """Where to go on; absent when the whole history was read."""
+
+
+class GuidanceItem(Answer, frozen=True):
+    record: RecordView
+    cues: tuple[str, ...]
+    """The words that make it guidance; empty where it was kept for what it means."""
+
+
+class GuidanceList(Answer, frozen=True):
+    items: tuple[GuidanceItem, ...]
+
+
+class AuthoredDocument(Answer, frozen=True):
+    name: str
+    core: bool
+    """Whether it is one of the agent's own documents; otherwise a note."""
+    hard_nodes: int
+    hard_tokens: int
+    soft_nodes: int
+    soft_tokens: int
+    lore_nodes: int
+    conflicts: tuple[str, ...] = ()
+    """Actions that one and the same node demands and forbids."""
+
+
+class AuthoredReport(Answer, frozen=True):
+    documents: tuple[AuthoredDocument, ...]
+    degraded: tuple[str, ...] = ()
+    """Files that could not be read."""
 
 
 class GateScore(Answer, frozen=True):

@@ -11,41 +11,56 @@ from collections.abc import Mapping, Sequence
 from typing import Self
 
 from clew.api.answers import (
+    AuthoredReport,
     CollectionList,
+    CompactReceipt,
     Context,
     Done,
+    Expansion,
     Flushed,
     GateScore,
+    GrepResult,
+    GuidanceList,
     IngestBatchReceipt,
     IngestReceipt,
     JsonObject,
+    Node,
     PutReceipt,
     Records,
     SearchResult,
+    SessionView,
     Status,
     VerifyReport,
 )
 from clew.api.requests import (
     Assemble,
     Clear,
+    Compact,
     Delete,
+    Describe,
+    Expand,
     Flush,
     Gate,
     Get,
     GetStatus,
+    Grep,
     Ingest,
     IngestBatch,
     ListCollections,
+    ListGuidance,
     ListRecords,
+    LoadAuthored,
     Message,
     Put,
     R,
     Reindex,
     Request,
     Search,
+    ShowSession,
     Touch,
     Verify,
 )
+from clew.domain.identity import session_raw
 
 
 class MemoryApi(ABC):
@@ -134,6 +149,56 @@ class MemoryApi(ABC):
                 budget_tokens=budget_tokens, user_id=user_id,
             )
         )  # fmt: skip
+
+    def compact(self, session_id: str, *, force: bool = False, budget_tokens: int | None = None) -> CompactReceipt:
+        """Let summaries stand for the turns outside the tail; every raw turn stays."""
+        return self.call(Compact(session_id=session_id, force=force, budget_tokens=budget_tokens))
+
+    def expand(
+        self, session_id: str, *ids: str, max_depth: int = 3, budget_tokens: int | None = None, query: str | None = None
+    ) -> Expansion:
+        """The raw turns that summaries stand for."""
+        return self.call(
+            Expand(session_id=session_id, ids=ids, max_depth=max_depth, budget_tokens=budget_tokens, query=query)
+        )
+
+    def describe(self, session_id: str, id: str) -> Node:  # noqa: A002
+        """The lineage of one turn or summary."""
+        return self.call(Describe(session_id=session_id, id=id))
+
+    def query_raw(self, session_id: str, text: str, *, k: int = 10) -> SearchResult:
+        """Search every turn a session ever had, compacted or not."""
+        return self.search(text, k=k, collections=[session_raw(session_id)])
+
+    def grep(
+        self,
+        session_id: str,
+        pattern: str,
+        *,
+        regex: bool = False,
+        ignore_case: bool = False,
+        limit: int = 100,
+        cursor: int = 0,
+    ) -> GrepResult:
+        """Lines of the raw history that hold a string or match a regular expression."""
+        return self.call(
+            Grep(
+                session_id=session_id, pattern=pattern, regex=regex, ignore_case=ignore_case,
+                limit=limit, cursor=cursor,
+            )
+        )  # fmt: skip
+
+    def show_session(self, session_id: str) -> SessionView:
+        """The active view and every summary of a session."""
+        return self.call(ShowSession(session_id=session_id))
+
+    def guidance(self, *, user_id: str | None = None, session_id: str | None = None) -> GuidanceList:
+        """What is kept word for word because it guides."""
+        return self.call(ListGuidance(user_id=user_id, session_id=session_id))
+
+    def load_authored(self) -> AuthoredReport:
+        """Read the authored files now."""
+        return self.call(LoadAuthored())
 
     def put(self, collection: str, id: str, text: str, metadata: JsonObject | None = None) -> PutReceipt:  # noqa: A002
         """Store a record under an id of the caller's; the same id again replaces it."""

@@ -13,20 +13,27 @@ from msgspec import Struct, field
 
 from clew.api.answers import (
     Answer,
+    AuthoredReport,
     CollectionList,
+    CompactReceipt,
     Context,
     Done,
+    Expansion,
     ExportPage,
     Flushed,
     GateScore,
+    GrepResult,
+    GuidanceList,
     ImportReceipt,
     IngestBatchReceipt,
     IngestReceipt,
     Journal,
     JsonObject,
+    Node,
     PutReceipt,
     Records,
     SearchResult,
+    SessionView,
     Status,
     VerifyReport,
 )
@@ -160,6 +167,84 @@ class Assemble(Request[Context], frozen=True):
     messages: tuple[Message, ...] | None = None
     budget_tokens: int | None = None
     user_id: str | None = None
+
+
+class Compact(Request[CompactReceipt], frozen=True):
+    """Let summaries stand for the turns outside the tail.
+
+    Without `force`, nothing happens until a whole cluster of turns is outside the tail. With it, the tail
+    is its base alone, and every turn outside it counts.
+    """
+
+    method: ClassVar[str] = "compact"
+    answer: ClassVar[type[Answer]] = CompactReceipt
+    deadline_factor: ClassVar[int] = 60
+    session_id: str
+    force: bool = False
+    budget_tokens: int | None = None
+    cluster_turns: int | None = None
+    min_turns: int | None = None
+    tail_tokens: int | None = None
+    prior_tokens: int | None = None
+
+
+class Expand(Request[Expansion], frozen=True):
+    """The turns that summaries stand for. With a `query`, those that answer it best are within the token bound."""
+
+    method: ClassVar[str] = "expand"
+    answer: ClassVar[type[Answer]] = Expansion
+    session_id: str
+    ids: tuple[str, ...]
+    max_depth: int = 3
+    budget_tokens: int | None = None
+    query: str | None = None
+
+
+class Describe(Request[Node], frozen=True):
+    method: ClassVar[str] = "describe"
+    answer: ClassVar[type[Answer]] = Node
+    session_id: str
+    id: str
+
+
+class ShowSession(Request[SessionView], frozen=True):
+    method: ClassVar[str] = "show_session"
+    answer: ClassVar[type[Answer]] = SessionView
+    deadline_factor: ClassVar[int] = 4
+    session_id: str
+
+
+class Grep(Request[GrepResult], frozen=True):
+    """Lines of the raw history that hold a string, or match a regular expression, oldest first."""
+
+    method: ClassVar[str] = "grep"
+    answer: ClassVar[type[Answer]] = GrepResult
+    session_id: str
+    pattern: str
+    regex: bool = False
+    ignore_case: bool = False
+    limit: int = 100
+    cursor: int = 0
+
+
+class ListGuidance(Request[GuidanceList], frozen=True):
+    """The turns of a user, and of a session, that are kept word for word because they guide."""
+
+    method: ClassVar[str] = "list_guidance"
+    answer: ClassVar[type[Answer]] = GuidanceList
+    user_id: str | None = None
+    session_id: str | None = None
+    limit: int = 1000
+
+
+class LoadAuthored(Request[AuthoredReport], frozen=True):
+    """Reads the authored files now. Fails where hard text is over its share of the budget."""
+
+    method: ClassVar[str] = "load_authored"
+    answer: ClassVar[type[Answer]] = AuthoredReport
+    deadline_factor: ClassVar[int] = 60
+    notes: bool = True
+    """Whether every note is read, too; otherwise they come in bit by bit, in the background."""
 
 
 class Touch(Request[Done], frozen=True):

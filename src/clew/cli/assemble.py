@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import click
 
-from clew.api import Context
+from clew.api import Context, Hit, Section
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
 from clew.cli.terminal import print_degraded, print_heading, print_table, print_text
@@ -28,18 +31,58 @@ def command(invocation: Invocation, *, session: str, user: str | None, query: st
 
 
 def print_context(context: Context) -> None:
-    """Sections with their budgets, then the tail, then the recall as the model would read it."""
+    """Sections with their budgets, then every part in the order and in the words the model would read."""
     print_heading(f"Context: {context.used_tokens:,} of {context.budget_tokens:,} tokens")
     print_table(
-        ("section", "items", "tokens", "allowed"),
-        [(part.name, part.items, part.used_tokens, part.budget_tokens) for part in context.sections],
+        ("section", "items", "tokens", "allowed", "left out"),
+        [(part.name, part.items, part.used_tokens, part.budget_tokens, _left_out(part)) for part in context.sections],
     )
+    _print_part("Authored rules, word for word", context.authored_text)
     click.echo()
     print_heading(f"Tail, word for word ({len(context.messages)} turns)")
     for message in context.messages:
         print_text(f"{message.role}: {message.text}", indent="  ")
-    if context.recalled_text:
+    _print_part(f"Earlier guidance ({len(context.guidance)} of the user's turns)", context.guidance_text)
+    _print_part(f"Recalled, framed as data ({len(context.recalled)} records)", context.recalled_text)
+    if context.recalled:
         click.echo()
-        print_heading(f"Recalled, framed as data ({len(context.recalled)} records)")
-        print_text(context.recalled_text, indent="  ")
+        print_heading("Why these were recalled")
+        _print_reasons(context.recalled)
     print_degraded(context.degraded)
+
+
+def _left_out(section: Section) -> str:
+    """How many items have no place in it, by reason."""
+    counts = Counter(item.reason for item in section.left_out)
+    return "; ".join(f"{count:,} {reason}" for reason, count in counts.items()) or "-"
+
+
+def _print_part(heading: str, text: str) -> None:
+    if text:
+        click.echo()
+        print_heading(heading)
+        print_text(text, indent="  ")
+
+
+def _print_reasons(hits: Sequence[Hit]) -> None:
+    print_table(
+        ("score", "similarity", "keywords", "recency", "use", "authority", "quality", "record"),
+        [
+            (
+                hit.scores.score,
+                hit.scores.similarity,
+                hit.scores.keywords,
+                hit.scores.recency,
+                hit.scores.use,
+                hit.scores.authority,
+                hit.scores.quality,
+                _reference(hit),
+            )
+            for hit in hits
+        ],
+    )
+
+
+def _reference(hit: Hit) -> str:
+    link = f", linked from {hit.scores.linked_from}" if hit.scores.linked_from else ""
+    return f"{hit.record.collection}/{hit.record.id}{link}"

@@ -31,6 +31,12 @@ SECTIONS: dict[str, dict[str, str]] = {
         "delete": "delete",
         "gate": "gate",
     },
+    "History and rules": {
+        "session": "session",
+        "compact": "compact",
+        "guidance": "guidance",
+        "authored": "authored",
+    },
     "Run": {"up": "up", "down": "down", "status": "status", "flush": "flush", "journal": "journal"},
     "Look after the store": {
         "verify": "verify",

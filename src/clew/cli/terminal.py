@@ -207,3 +207,8 @@ def _print_drawn_table(columns: Sequence[str], cells: list[list[str]], numeric: 
         table.add_row(*(Text(text) for text in row))
     plain = _color() is False  # bold is refused with colour
     Console(color_system=None if plain else "auto", highlight=False, markup=False, emoji=False).print(table)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things, with the noun in the right number."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from msgspec import Struct, field, to_builtins
+from msgspec import to_builtins
 
 from clew.api import (
     AddHint,
     Clear,
+    Compact,
     Delete,
     Gate,
     GateScore,
@@ -31,14 +32,32 @@ from clew.api import (
     Search,
     Touch,
 )
+from clew.daemon.compat_params import (
+    BumpAccessCounts,
+    CompactSession,
+    ExpandSummary,
+    GatingScalar,
+    InsertSessionTurn,
+    InsertText,
+    JournalQuery,
+    LifecycleHint,
+    ListByMeta,
+    Nothing,
+    OneCollection,
+    OneRecord,
+    OneUser,
+    QueryRawSession,
+    SearchText,
+    SearchTextCollections,
+)
 from clew.daemon.wire import arguments
-from clew.errors import InvalidInput, NotAvailable
-from clew.structs import make_known, subclasses
+from clew.errors import InvalidInput
 
 P = TypeVar("P")
 
 OK: JsonObject = {"ok": True}
 MAX_TS_MS = 2**53
+DEFAULT_DEPTH = 3
 
 GATE_KEYS: Mapping[str, str] = {
     "g": "gate",
@@ -59,106 +78,11 @@ GATE_KEYS: Mapping[str, str] = {
 TYPE_OF_SCOPE: Mapping[str, str] = {
     "session": "turn",
     "session_raw": "turn",
+    "session_summary": "summary",
     "turns": "turn",
     "user": "memory",
     "global": "memory",
 }
-
-
-class Params(Struct, kw_only=True, rename="camel"):
-    """Base of the parameters; unknown fields are ignored."""
-
-
-class Nothing(Params):
-    pass
-
-
-class InsertText(Params):
-    collection: str
-    id: str
-    text: str
-    metadata: JsonObject = field(default_factory=dict)
-
-
-class InsertSessionTurn(Params):
-    session_id: str
-    id: str
-    text: str
-    metadata: JsonObject = field(default_factory=dict)
-
-
-class GatingScalar(Params):
-    text: str
-    user_id: str | None = None
-
-
-class SearchText(Params):
-    collection: str
-    text: str
-    k: int = 10
-    exclude_ids: tuple[str, ...] | None = None
-
-
-class SearchTextCollections(Params):
-    collections: tuple[str, ...]
-    text: str
-    k: int = 10
-    exclude_by_collection: dict[str, tuple[str, ...]] | None = None
-
-
-class QueryRawSession(Params):
-    session_id: str
-    text: str
-    k: int = 10
-    exclude_ids: tuple[str, ...] | None = None
-
-
-class OneCollection(Params):
-    collection: str
-
-
-class ListByMeta(Params):
-    collection: str
-    key: str
-    value: Any
-
-
-class AccessUpdate(Params):
-    collection: str
-    ids: tuple[str, ...]
-
-
-class BumpAccessCounts(Params):
-    updates: tuple[AccessUpdate, ...]
-
-
-class OneUser(Params):
-    user_id: str | None = None
-
-
-class OneRecord(Params):
-    collection: str
-    id: str
-
-
-class LifecycleHint(Params, omit_defaults=True):
-    hook: str
-    reason: str | None = None
-    session_file: str | None = None
-    session_id: str | None = None
-    session_key: str | None = None
-    agent_id: str | None = None
-    workspace_dir: str | None = None
-    message_count: int | None = None
-    duration_ms: float | None = None
-    transcript_archived: bool | None = None
-    next_session_id: str | None = None
-    next_session_key: str | None = None
-
-
-class JournalQuery(Params):
-    session_id: str | None = None
-    limit: int = 50
 
 
 def _health(memory: MemoryApi, _: Nothing) -> JsonObject:
@@ -257,12 +181,36 @@ def _list_lifecycle_journal(memory: MemoryApi, given: JournalQuery) -> JsonObjec
     return {"results": [_journal_result(entry) for entry in journal.entries]}
 
 
-def _compact_session(_memory: MemoryApi, _: Nothing) -> JsonObject:
-    raise NotAvailable("this version does not compact sessions; the whole history stays in the active view")
+def _compact_session(memory: MemoryApi, given: CompactSession) -> JsonObject:
+    receipt = memory.call(
+        Compact(
+            session_id=given.session_id,
+            force=given.force or False,
+            cluster_turns=given.target_size,
+            min_turns=given.continuity_min_turns,
+            tail_tokens=given.continuity_tail_budget_tokens,
+            prior_tokens=given.continuity_prior_context_tokens,
+        )
+    )
+    answer = {
+        "didCompact": receipt.did_compact,
+        "clustersFormed": receipt.clusters_formed,
+        "clustersDeclined": receipt.clusters_declined,
+        "turnsRemoved": receipt.turns_removed,
+        "meanConfidence": receipt.mean_confidence,
+        "tokensBefore": receipt.tokens_before,
+        "tokensAfter": receipt.tokens_after,
+        "shardsKept": receipt.shards_kept,
+    }
+    return answer if receipt.summary_method is None else answer | {"summaryMethod": receipt.summary_method}
 
 
-def _expand_summary(_memory: MemoryApi, _: Nothing) -> JsonObject:
-    raise NotAvailable("this version makes no summaries, so there is none to expand; use query_raw_session")
+def _expand_summary(memory: MemoryApi, given: ExpandSummary) -> JsonObject:
+    """The covered turns; where the depth does not reach them, the summaries it does reach."""
+    expansion = memory.expand(given.session_id, given.summary_id, max_depth=given.max_depth or DEFAULT_DEPTH)
+    closed = [node.id for node in expansion.closed if node.kind == "summary"]
+    unopened = memory.get(f"session_summary:{given.session_id}", *closed).records if closed else ()
+    return {"results": [_result(record) for record in (*expansion.turns, *unopened)]}
 
 
 def _search(memory: MemoryApi, text: str, k: int, exclude: Mapping[str, tuple[str, ...]]) -> JsonObject:
@@ -312,7 +260,7 @@ def _metadata(record: RecordView) -> JsonObject:
         "token_estimate": record.tokens,
         "trust": record.trust,
         "userId": owner if scope in ("user", "turns") else None,
-        "sessionId": owner if scope in ("session", "session_raw") else None,
+        "sessionId": owner if scope in ("session", "session_raw", "session_summary") else None,
         "raw_history": True if scope == "session_raw" else None,
         "active_view": False if scope == "session_raw" else None,
     }
@@ -360,9 +308,7 @@ HANDLERS: dict[str, Handler] = {
     "delete": _reading(OneRecord, _delete),
     "session_lifecycle_hint": _reading(LifecycleHint, _session_lifecycle_hint),
     "list_lifecycle_journal": _reading(JournalQuery, _list_lifecycle_journal),
-    "compact_session": _reading(Nothing, _compact_session),
-    "expand_summary": _reading(Nothing, _expand_summary),
+    "compact_session": _reading(CompactSession, _compact_session),
+    "expand_summary": _reading(ExpandSummary, _expand_summary),
 }
 """The compatibility methods whose shape differs from Clew's own method of that purpose."""
-
-make_known(subclasses(Params))

@@ -61,12 +61,13 @@ def plan(
     soft: Sequence[int] = (),
     extension: Sequence[int] = (),
     guidance: Sequence[int] = (),
+    guidance_frame: int = 0,
 ) -> Allocation:
     """Divide `total` tokens. Pieces are token counts of things that are taken whole or not at all.
 
     `soft` is in source order and `extension` newest first: both are cut as a prefix, because a gap
     would change what they say. `guidance` is best first, and one piece that is too long does not
-    keep out the shorter ones behind it.
+    keep out the shorter ones behind it; what frames them is paid once, where there are any.
     """
     if hard + base > total:
         return _over_budget(total, hard, base)
@@ -75,7 +76,7 @@ def plan(
     left -= soft_grant.used
     extension_grant = _prefix_grant(extension, min(max(portion(total, shares.tail) - base, 0), left))
     left -= extension_grant.used
-    guidance_grant = _fitting_grant(guidance, min(portion(total, shares.guidance), left))
+    guidance_grant = _fitting_grant(guidance, min(portion(total, shares.guidance), left), guidance_frame)
     return Allocation(
         total=total,
         hard=hard,
@@ -118,9 +119,9 @@ def _prefix_grant(sizes: Sequence[int], allowed: int) -> Grant:
     return Grant(allowed, used, tuple(range(count)))
 
 
-def _fitting_grant(sizes: Sequence[int], allowed: int) -> Grant:
-    taken, used = fitting(sizes, allowed)
-    return Grant(allowed, used, taken)
+def _fitting_grant(sizes: Sequence[int], allowed: int, frame: int) -> Grant:
+    taken, used = fitting(sizes, allowed - frame)
+    return Grant(allowed, used + frame if taken else 0, taken)
 
 
 def _over_budget(total: int, hard: int, base: int) -> Allocation:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Iterable
 from enum import StrEnum
 
 from clew.domain.model import Role
@@ -18,6 +19,10 @@ ID_BYTES = 10
 """Of an id Clew makes: short, since ids are quoted in prompts; 80 bits tell any session's turns apart."""
 
 GLOBAL = "global"
+HARD = "authored:hard"
+SOFT = "authored:soft"
+LORE = "authored:variant"
+"""What the operator wrote: always in the context, as far as it fits, when it is relevant."""
 
 
 class Scope(StrEnum):
@@ -48,6 +53,26 @@ def session_raw(session_id: str) -> str:
     return f"session_raw:{checked_id(session_id, 'sessionId')}"
 
 
+def session_summary(session_id: str) -> str:
+    """The summaries of a session, those that higher ones stand for included."""
+    return f"session_summary:{checked_id(session_id, 'sessionId')}"
+
+
+def dismissed(session_id: str) -> str:
+    """Turns that were taken out of a session's active view by hand."""
+    return f"_dismissed:{checked_id(session_id, 'sessionId')}"
+
+
+def guidance_of_user(user_id: str) -> str:
+    """Turns of a user that are kept word for word because they guide."""
+    return f"elevated:user:{checked_id(user_id, 'userId')}"
+
+
+def guidance_of_session(session_id: str) -> str:
+    """The same for a session whose user is not known."""
+    return f"elevated:session:{checked_id(session_id, 'sessionId')}"
+
+
 def turns_of(user_id: str) -> str:
     """What a user said, over all sessions."""
     return f"turns:{checked_id(user_id, 'userId')}"
@@ -66,8 +91,22 @@ def scope_of(collection: str) -> Scope:
     return _SCOPE_OF_KIND.get(kind_of(collection), Scope.GLOBAL)
 
 
+def owner_of(collection: str) -> str:
+    """Whose it is: the part of the name behind the kind."""
+    return collection.partition(":")[2]
+
+
 def is_raw(collection: str) -> bool:
     return kind_of(collection) == "session_raw"
+
+
+def holds_summaries(collection: str) -> bool:
+    return kind_of(collection) in ("session", "session_summary")
+
+
+def is_derived(collection: str) -> bool:
+    """Whether Clew alone writes it: from turns, or from what the operator wrote."""
+    return kind_of(collection) in ("session_summary", "authored", "elevated") or is_internal(collection)
 
 
 def is_internal(collection: str) -> bool:
@@ -100,6 +139,11 @@ def turn_id(session_id: str, role: Role, ts_ms: int, text: str, occurrence: int 
     """
     parts = (session_id, role, str(ts_ms), text, str(occurrence))
     return f"t_{digest(*parts, size_bytes=ID_BYTES).hex()}"
+
+
+def summary_id(session_id: str, source_ids: Iterable[str]) -> str:
+    """The id of the summary of these nodes."""
+    return f"s_{digest(session_id, *source_ids, size_bytes=ID_BYTES).hex()}"
 
 
 def memory_id(source_collection: str, source_id: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -50,6 +50,8 @@ class Provenance(StrEnum):
     SYSTEM_TURN = "system_turn"
     TOOL_OUTPUT = "tool_output"
     MEMORY = "memory"
+    SUMMARY = "summary"
+    NOTE = "note"
 
 
 class Trust(StrEnum):
@@ -57,6 +59,14 @@ class Trust(StrEnum):
     UNKNOWN = "unknown"
     UNTRUSTED = "untrusted"
     QUARANTINED = "quarantined"
+
+
+_BY_TRUST = (Trust.TRUSTED, Trust.UNKNOWN, Trust.UNTRUSTED, Trust.QUARANTINED)
+
+
+def least(trusts: Iterable[Trust]) -> Trust:
+    """The trust of what is made from several texts: that of the worst of them."""
+    return max(trusts, key=_BY_TRUST.index, default=Trust.UNKNOWN)
 
 
 PROVENANCE_OF_ROLE: Mapping[Role, Provenance] = {
@@ -74,6 +84,8 @@ TRUST_OF_PROVENANCE: Mapping[Provenance, Trust] = {
     Provenance.SYSTEM_TURN: Trust.UNKNOWN,
     Provenance.TOOL_OUTPUT: Trust.UNTRUSTED,
     Provenance.MEMORY: Trust.UNKNOWN,
+    Provenance.SUMMARY: Trust.UNKNOWN,
+    Provenance.NOTE: Trust.UNKNOWN,
 }
 
 STABILITY_OF_PROVENANCE: Mapping[Provenance, float] = {
@@ -83,6 +95,8 @@ STABILITY_OF_PROVENANCE: Mapping[Provenance, float] = {
     Provenance.SYSTEM_TURN: 0.3,
     Provenance.TOOL_OUTPUT: 0.1,
     Provenance.MEMORY: 0.5,
+    Provenance.SUMMARY: 0.3,
+    Provenance.NOTE: 0.8,
 }
 """How lasting a text is taken to be before anything is known of it. Only authored text is 1.0."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.domain.identity import Scope
+from clew.domain.model import Provenance
 
 Floats = NDArray[np.float32]
 
@@ -29,9 +30,67 @@ class Weights:
 
     @classmethod
     def normalised(cls, similarity: float, recency: float, scope: float) -> Weights:
-        parts = [min(max(part, 0.0), 1.0) if math.isfinite(part) else 0.0 for part in (similarity, recency, scope)]
-        total = sum(parts)
-        return cls(1.0, 0.0, 0.0) if total == 0 else cls(*(part / total for part in parts))
+        return cls(*_shares(similarity, recency, scope, otherwise=(1.0, 0.0, 0.0)))
+
+
+SIMILARITY_ALONE = Weights(similarity=1.0, recency=0.0, scope=0.0)
+
+AUTHORITY_OF_PROVENANCE: Mapping[Provenance, float] = {
+    Provenance.AUTHORED: 1.0,
+    Provenance.NOTE: 0.9,
+    Provenance.MEMORY: 0.9,
+    Provenance.USER_TURN: 0.85,
+    Provenance.ASSISTANT_TURN: 0.85,
+    Provenance.SYSTEM_TURN: 0.85,
+    Provenance.SUMMARY: 0.85,
+    Provenance.TOOL_OUTPUT: 0.7,
+}
+"""How much a text's origin speaks for it in a context. What it says of itself counts for nothing."""
+
+KEYWORD_INFLUENCE = 0.3
+"""How much it counts in a context that a text holds the very words of the query."""
+
+DECAY_INFLUENCE = 0.5
+"""How much of its score a summary loses that says nothing of what it stands for."""
+
+HOP_SHARE = 0.5
+"""What a document gets of the score of a text that links to it."""
+
+HOP_MIN_SCORE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWeights:
+    """What makes a text's standing in a context, clamped to [0, 1] and made to sum to 1."""
+
+    recency: float
+    use: float
+    authority: float
+
+    @classmethod
+    def normalised(cls, recency: float, use: float, authority: float) -> ContextWeights:
+        return cls(*_shares(recency, use, authority, otherwise=(0.0, 0.0, 1.0)))
+
+
+def standing(recent: float, use: float, authority: float, weights: ContextWeights) -> float:
+    """How much a text counts whatever is asked: by its age, by how often it was used, by its origin."""
+    return _unit(weights.recency * recent + weights.use * use + weights.authority * authority)
+
+
+def use_share(access_count: int, most: int) -> float:
+    """How often a text was used, beside the most used one; 0 for one that never was."""
+    return _unit(math.log1p(max(access_count, 0)) / math.log1p(max(most, access_count, 0) + 1))
+
+
+def context_score(similarity: float, standing_: float, keywords: float) -> float:
+    """The score of what a context recalls; `keywords` is the share of the query's terms that the text holds."""
+    emphasis = (1.0 + KEYWORD_INFLUENCE * _unit(keywords)) / (1.0 + KEYWORD_INFLUENCE)
+    return _unit(standing_ * max(similarity, 0.0) * emphasis)
+
+
+def quality(decay: float) -> float:
+    """What is left of a summary's score; 1 for what is no summary and has no decay."""
+    return 1.0 - DECAY_INFLUENCE * _unit(decay)
 
 
 def fuse(lexical: Floats, dense: Floats | None, exact_share: float, lexical_share: float = LEXICAL_SHARE) -> Floats:
@@ -41,7 +100,7 @@ def fuse(lexical: Floats, dense: Floats | None, exact_share: float, lexical_shar
     decides. Where a member has no dense value, its lexical one stands for both.
     """
     if dense is None:
-        return lexical
+        return unit(lexical)
     share = np.float32(lexical_share + (1.0 - lexical_share) * min(max(exact_share, 0.0), 1.0))
     fused = share * lexical + (np.float32(1.0) - share) * dense
     return unit(np.where(np.isnan(fused), lexical, fused))
@@ -50,7 +109,7 @@ def fuse(lexical: Floats, dense: Floats | None, exact_share: float, lexical_shar
 def recency(times_ms: NDArray[np.int64], now_ms: int, decay_per_second: float) -> Floats:
     """1 for now (and for a time ahead of the clock), falling with age."""
     age_seconds = np.maximum(now_ms - times_ms, 0).astype(np.float32) / np.float32(1000.0)
-    recent: Floats = np.exp(np.float32(-max(decay_per_second, 0.0)) * age_seconds)
+    recent: Floats = np.exp(np.float32(-_unit(decay_per_second)) * age_seconds)
     return recent
 
 
@@ -65,3 +124,14 @@ def unit(values: Floats) -> Floats:
     clamped: Floats = np.clip(values, np.float32(0.0), np.float32(1.0))
     clamped[np.isnan(clamped)] = 0.0
     return clamped
+
+
+def _shares(*given: float, otherwise: tuple[float, ...]) -> tuple[float, ...]:
+    """Clamped and made to sum to 1; where all are 0 there is nothing to go by."""
+    parts = [_unit(part) for part in given]
+    total = sum(parts)
+    return otherwise if total == 0 else tuple(part / total for part in parts)
+
+
+def _unit(value: float) -> float:
+    return min(max(value, 0.0), 1.0) if math.isfinite(value) else 0.0

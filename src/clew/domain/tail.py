@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from clew.domain.model import Role
 
@@ -32,34 +31,33 @@ class Tail:
     start: int
     base_tokens: int
     tokens: int
+    extension: tuple[int, ...] = ()
+    """Tokens of each indivisible group of turns that extends the base to the tail, newest first.
+
+    Where a budget grants only some of them, `split_tail` with the granted tokens as its target cuts at
+    the same place.
+    """
 
 
-def split_tail(turns: Sequence[TailTurn], min_turns: int, target_tokens: int) -> Tail:
+def split_tail(turns: Sequence[TailTurn], min_turns: int, target_tokens: int, max_turns: int | None = None) -> Tail:
     """The base of a session, oldest turn first, and the tail grown back from it within the target.
 
     The base is the shortest suffix of at least `min_turns` turns that parts no coupled turns. It
-    stands whatever it costs; only what is added before it has to fit `target_tokens`.
+    stands whatever it costs; only what is added before it has to fit `target_tokens` and `max_turns`.
     """
     edges = boundaries(turns)
     base_start = next((edge for edge in reversed(edges) if len(turns) - edge >= min_turns), 0)
     base_tokens = _tokens(turns[base_start:])
     start, tokens = base_start, base_tokens
+    extension: list[int] = []
     for edge in reversed([edge for edge in edges if edge < base_start]):
-        grown = tokens + _tokens(turns[edge:start])
-        if grown > target_tokens:
+        group = _tokens(turns[edge:start])
+        grown = tokens + group
+        if grown > target_tokens or (max_turns is not None and len(turns) - edge > max_turns):
             break
         start, tokens = edge, grown
-    return Tail(base_start, start, base_tokens, tokens)
-
-
-def extension_sizes(turns: Sequence[TailTurn], tail: Tail) -> list[int]:
-    """Tokens of each indivisible group of turns that extends the base to the tail, newest first.
-
-    Where a budget grants only some of them, `split_tail` with the granted tokens as its target cuts
-    at the same place.
-    """
-    edges = [edge for edge in boundaries(turns) if tail.start <= edge <= tail.base_start]
-    return [_tokens(turns[older:newer]) for older, newer in pairwise(edges)][::-1]
+        extension.append(group)
+    return Tail(base_start, start, base_tokens, tokens, tuple(extension))
 
 
 def boundaries(turns: Sequence[TailTurn]) -> list[int]:
@@ -92,8 +90,9 @@ def _earliest_partners(turns: Sequence[TailTurn]) -> list[int]:
 class _Requests:
     """Pairs the first reply after a request with it.
 
-    Several user turns in a row are one request. Only the first reply is coupled: a request that
-    starts a long run of tool calls must not weld that whole run together.
+    Of several user turns in a row, the last is the one that is answered: in a group, people may talk
+    among themselves for hours, and that must not weld into one. Only the first reply is coupled: a
+    request that starts a long run of tool calls must not weld that whole run together.
     """
 
     def __init__(self) -> None:
@@ -101,12 +100,12 @@ class _Requests:
 
     def partner(self, turn: TailTurn, position: int) -> int:
         if _is_request(turn):
-            self._open = position if self._open is None else self._open
+            self._open = position
             return position
         if self._open is None or turn.role not in (Role.ASSISTANT, Role.TOOL_CALL):
             return position
-        first, self._open = self._open, None
-        return first
+        asked, self._open = self._open, None
+        return asked
 
 
 class _Calls:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from clew.domain.calibration import Calibration
 from clew.domain.terms import QueryTerms, term_hash
+from clew.index.growing import Growing
 from clew.index.postings import Postings
 from clew.index.vectors import Grid, cosines, decode
 from clew.storage.protocol import Feed, FeedRow
@@ -23,6 +24,10 @@ from clew.storage.protocol import Feed, FeedRow
 TERM_SATURATION = 0.9
 LENGTH_INFLUENCE = 0.4
 """The two constants of BM25; short chat turns want little of either."""
+
+RARITY_SIZE = 32
+"""Rarity is reckoned as in a collection of at least so many texts. In one of three, a word that all of them hold would
+count for nothing, and one that none holds for everything."""
 
 Floats = NDArray[np.float32]
 
@@ -32,6 +37,8 @@ class LexicalLane:
     """How well each position matches the words of a query, in [0, 1]."""
 
     scores: Floats
+    matched: NDArray[np.uint16]
+    """How many of the query's terms each position holds."""
     exact_share: float
     """How much of what the query asks for, and this collection knows, must match exactly."""
 
@@ -42,12 +49,12 @@ class CollectionIndex:
 
     def _forget(self) -> None:
         self.until = 0
-        self._seqs = _Growing(np.int64)
-        self._times = _Growing(np.int64)
-        self._lengths = _Growing(np.int32)
-        self._alive = _Growing(np.bool_)
-        self._embedded = _Growing(np.bool_)
-        self._rows: _Growing | None = None
+        self._seqs = Growing(np.int64)
+        self._times = Growing(np.int64)
+        self._lengths = Growing(np.int32)
+        self._alive = Growing(np.bool_)
+        self._embedded = Growing(np.bool_)
+        self._rows: Growing | None = None
         self._postings = Postings()
         self._norms: Floats | None = None
         self._dead = 0
@@ -89,7 +96,7 @@ class CollectionIndex:
 
     def _embed(self, seqs: NDArray[np.int64], blobs: Sequence[bytes]) -> None:
         if self._rows is None:
-            self._rows = _Growing(np.float32, width=len(blobs[0]) // 2)
+            self._rows = Growing(np.float32, width=len(blobs[0]) // 2)
             self._rows.extend_zeros(len(self._seqs))
         positions = np.searchsorted(self._seqs.view, seqs)
         in_a_row = bool((np.diff(positions) == 1).all())  # as on loading, where a slice is much the faster
@@ -145,24 +152,36 @@ class CollectionIndex:
     def seqs(self) -> NDArray[np.int64]:
         return self._seqs.view
 
+    def vectors_at(self, seqs: Sequence[int]) -> Grid | None:
+        """The vectors of the members at these places that have one; None where none has."""
+        positions = [position for seq in seqs if (position := self._position(seq)) is not None]
+        if self._rows is None or not positions:
+            return None
+        known = np.array(positions)[self._embedded.view[positions]]
+        vectors: Grid = self._rows.view[known]
+        return vectors if len(known) else None
+
     def lexical(self, query: QueryTerms) -> LexicalLane:
         """BM25 over this collection's own statistics, as a share of a full match."""
         total = np.zeros(len(self._seqs), np.float32)
+        matched = np.zeros(len(self._seqs), np.uint16)
         weight = exact_weight = 0.0
+        known = max(self.size, RARITY_SIZE)
         norms = self._length_norms()
         for term in (*query.words, *query.exact):
             positions, counts = self._postings.find(term_hash(term))
             holders = positions.size if self._dead == 0 else int(self._alive.view[positions].sum())
-            rarity = math.log(1.0 + (self.size - holders + 0.5) / (holders + 0.5))
+            rarity = math.log(1.0 + (known - holders + 0.5) / (holders + 0.5))
             weight += rarity
             if holders > 0:
                 exact_weight += rarity if term in query.exact else 0.0
+                matched[positions] += np.uint16(1)
                 often = counts.astype(np.float32)
                 total[positions] += np.float32(rarity * (1.0 + TERM_SATURATION)) * often / (often + norms[positions])
         if weight > 0.0:
             total /= np.float32(weight)
             np.minimum(total, 1.0, out=total)
-        return LexicalLane(total, exact_weight / weight if weight else 0.0)
+        return LexicalLane(total, matched, exact_weight / weight if weight else 0.0)
 
     def _length_norms(self) -> Floats:
         """BM25's allowance for long texts; the same until the collection changes."""
@@ -182,39 +201,3 @@ class CollectionIndex:
         if not embedded.all():
             values[~embedded] = np.nan
         return values
-
-
-class _Growing:
-    """An array that grows at its end in amortised constant time."""
-
-    def __init__(self, dtype: type[np.generic], width: int = 0) -> None:
-        self.width = width
-        self._size = 0
-        self._data = np.empty((0, width) if width else 0, dtype)
-
-    def __len__(self) -> int:
-        return self._size
-
-    @property
-    def view(self) -> NDArray[Any]:
-        return self._data[: self._size]
-
-    @property
-    def nbytes(self) -> int:
-        return self._data.nbytes
-
-    def extend(self, values: object) -> None:
-        added = np.asarray(values, self._data.dtype)
-        start = self._size
-        self.extend_zeros(len(added))
-        self._data[start : self._size] = added
-
-    def extend_zeros(self, count: int) -> None:
-        needed = self._size + count
-        if needed > len(self._data):
-            # A first load is exact; only what keeps growing gets room to grow.
-            capacity = needed if self._size == 0 else max(needed, self._size + self._size // 4 + 64)
-            grown = np.zeros((capacity, *self._data.shape[1:]), self._data.dtype)
-            grown[: self._size] = self._data[: self._size]
-            self._data = grown
-        self._size = needed

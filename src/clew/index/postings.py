@@ -1,7 +1,7 @@
 """Which members hold a term: sorted arrays for the bulk, a short unsorted tail for what is new.
 
 The tail is folded into the bulk when it has grown to a share of it, so that adding stays cheap and
-finding stays one binary search a term.
+finding stays one binary search and one look through the tail a term.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.domain.terms import PACKED_TERM
+from clew.index.growing import Growing
 
 MIN_TAIL = 8192
 TAIL_SHARE = 0.25
@@ -24,22 +25,27 @@ class Postings:
         self._terms = np.empty(0, np.uint64)
         self._positions = np.empty(0, np.int32)
         self._counts = np.empty(0, np.uint8)
-        self._tail: list[tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]] = []
-        self._tail_size = 0
+        self._start_tail()
+
+    def _start_tail(self) -> None:
+        self._new_terms = Growing(np.uint64)
+        self._new_positions = Growing(np.int32)
+        self._new_counts = Growing(np.uint8)
 
     @property
     def nbytes(self) -> int:
-        return (self._terms.size + self._tail_size) * 13
+        return (self._terms.size + len(self._new_terms)) * 13
 
     def add(self, first_position: int, blobs: Sequence[bytes]) -> NDArray[np.int32]:
         """Add members in a row; gives each one's length in terms."""
         sizes = np.array([len(blob) // PACKED_TERM.itemsize for blob in blobs], np.int64)
         packed = np.frombuffer(b"".join(blobs), PACKED_TERM)
         positions = np.repeat(np.arange(first_position, first_position + len(blobs), dtype=np.int32), sizes)
-        counts = packed["count"].copy()
-        self._tail.append((packed["term"].copy(), positions, counts))
-        self._tail_size += len(packed)
-        if self._tail_size > max(MIN_TAIL, TAIL_SHARE * self._terms.size):
+        counts = packed["count"]
+        self._new_terms.extend(packed["term"])
+        self._new_positions.extend(positions)
+        self._new_counts.extend(counts)
+        if len(self._new_terms) > max(MIN_TAIL, TAIL_SHARE * self._terms.size):
             self._fold()
         ends = np.cumsum(np.concatenate(([0], counts.astype(np.int64))))
         edges = np.concatenate(([0], np.cumsum(sizes)))
@@ -51,14 +57,14 @@ class Postings:
         wanted = np.uint64(term)
         low = int(np.searchsorted(self._terms, wanted, side="left"))
         high = int(np.searchsorted(self._terms, wanted, side="right"))
-        pieces = [(self._positions[low:high], self._counts[low:high])]
-        for terms, positions, counts in self._tail:
-            at = np.flatnonzero(terms == wanted)
-            if at.size:
-                pieces.append((positions[at], counts[at]))
-        if len(pieces) == 1:
-            return pieces[0]
-        return np.concatenate([p for p, _ in pieces]), np.concatenate([c for _, c in pieces])
+        positions, counts = self._positions[low:high], self._counts[low:high]
+        new = np.flatnonzero(self._new_terms.view == wanted)
+        if new.size == 0:
+            return positions, counts
+        return (
+            np.concatenate((positions, self._new_positions.view[new])),
+            np.concatenate((counts, self._new_counts.view[new])),
+        )
 
     def contents(self, alive: NDArray[np.bool_]) -> list[NDArray[np.generic]]:
         """Terms, places among the living, and counts, in one canonical order."""
@@ -70,10 +76,9 @@ class Postings:
         return [terms[order], places[order], counts[order]]
 
     def _fold(self) -> None:
-        terms = np.concatenate([self._terms, *(piece[0] for piece in self._tail)])
+        terms = np.concatenate((self._terms, self._new_terms.view))
         order = np.argsort(terms)
         self._terms = terms[order]
-        self._positions = np.concatenate([self._positions, *(piece[1] for piece in self._tail)])[order]
-        self._counts = np.concatenate([self._counts, *(piece[2] for piece in self._tail)])[order]
-        self._tail = []
-        self._tail_size = 0
+        self._positions = np.concatenate((self._positions, self._new_positions.view))[order]
+        self._counts = np.concatenate((self._counts, self._new_counts.view))[order]
+        self._start_tail()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from clew.domain.calibration import Calibration
 from clew.domain.identity import Scope
-from clew.domain.ranking import SCOPE_NEARNESS, Weights, fuse, recency, search_score
+from clew.domain.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score
 from clew.domain.terms import QueryTerms
 from clew.index.collection import CollectionIndex
 from clew.index.vectors import Grid
@@ -41,37 +43,50 @@ class Candidate:
     dense: float | None
     dense_rank: int | None
     recency: float
+    keywords: float
+    """The share of the query's terms it holds."""
     scope: float
+    covered: float | None = None
+    """Of a summary that was found by a turn it stands for: how similar that turn is."""
 
 
-def search(index: CollectionIndex, query: Query, scope: Scope, decay: float, limit: int) -> list[Candidate]:
-    """The best members that match at all, best first; ties go to the newer, then to the one written later."""
+def search(
+    index: CollectionIndex, query: Query, scope: Scope, decay: float, limit: int, *, excluded: Collection[int] = ()
+) -> list[Candidate]:
+    """The best members that match at all, best first; ties go to the newer, then to the one written later.
+
+    `excluded` are places of members to leave out.
+    """
     if index.size == 0 or limit <= 0:
         return []
     lexical = index.lexical(query.terms)
     dense = _dense(index, query)
     similarity = fuse(lexical.scores, dense, lexical.exact_share)
-    recent = recency(index.times, query.now_ms, decay)
-    score = search_score(similarity, recent, scope, query.weights)
-    found = index.alive & (similarity > 0.0)
-    best = _best(np.where(found, score, np.float32(-1.0)), index.times, limit)
-    lexical_ranks = _ranks(lexical.scores, index.alive, best)
-    dense_ranks = [None] * len(best) if dense is None else _ranks(dense, index.alive, best)
-    return [
-        Candidate(
-            seq=int(index.seqs[at]),
-            ts_ms=int(index.times[at]),
-            score=float(score[at]),
-            similarity=float(similarity[at]),
-            lexical=float(lexical.scores[at]),
-            lexical_rank=lexical_rank,
-            dense=None if dense is None or np.isnan(dense[at]) else float(dense[at]),
-            dense_rank=dense_rank,
-            recency=float(recent[at]),
-            scope=SCOPE_NEARNESS[scope],
-        )
-        for at, lexical_rank, dense_rank in zip(best, lexical_ranks, dense_ranks, strict=True)
-    ]
+    score = similarity
+    if query.weights != SIMILARITY_ALONE:
+        recent = recency(index.times, query.now_ms, decay)
+        score = search_score(similarity, recent, scope, query.weights)
+    passed = score.copy()
+    passed[~index.alive | (similarity <= 0.0)] = -1.0
+    if excluded:
+        passed[np.isin(index.seqs, list(excluded))] = -1.0
+    best = _best(passed, index.times, limit)
+    nothing: list[None] = [None] * len(best)
+    asked = max(len(query.terms.words) + len(query.terms.exact), 1)
+    columns = (
+        index.seqs[best].tolist(),
+        index.times[best].tolist(),
+        score[best].tolist(),
+        similarity[best].tolist(),
+        lexical.scores[best].tolist(),
+        _ranks(lexical.scores, index.alive, best),
+        nothing if dense is None else [None if math.isnan(value) else value for value in dense[best].tolist()],
+        nothing if dense is None else _ranks(dense, index.alive, best),
+        recency(index.times[best], query.now_ms, decay).tolist(),
+        (lexical.matched[best] / asked).tolist(),
+        [SCOPE_NEARNESS[scope]] * len(best),
+    )
+    return [Candidate(*values) for values in zip(*columns, strict=True)]
 
 
 def _dense(index: CollectionIndex, query: Query) -> Floats | None:

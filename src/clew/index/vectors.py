@@ -41,7 +41,12 @@ def to_grid(vectors: NDArray[np.float32]) -> Grid:
 
 
 def encode(vectors: NDArray[np.float32]) -> list[bytes]:
-    return [row.tobytes() for row in to_grid(vectors).astype(DTYPE)]
+    return [encode_grid(row) for row in to_grid(vectors)]
+
+
+def encode_grid(row: Grid) -> bytes:
+    """One row that is on the grid already, as the store keeps it."""
+    return row.astype(DTYPE).tobytes()
 
 
 def decode(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.int16]:

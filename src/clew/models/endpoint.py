@@ -1,4 +1,4 @@
-"""Embeddings from a server the operator runs or rents: OpenAI-compatible or Ollama."""
+"""Models behind a server the operator runs or rents, OpenAI-compatible or Ollama; and embeddings from it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -26,9 +26,85 @@ from clew.models.vectors import unit_vector
 from clew.ports import EmbedderIdentity, Vectors
 from clew.structs import make_known
 
+T = TypeVar("T")
+
 _ANSWER_LIMIT_BYTES = 64 << 20
 _TEXT_LIMIT_CHARS = 6_000
 """Servers refuse texts over their token limit; this many characters stay below 8,192 tokens in any script."""
+
+
+class ModelServer:
+    """Is asked in JSON over HTTP, and answers in JSON, within bounds of time and size.
+
+    Whatever goes wrong is raised as `failure`, under the name `title`. Errors never hold the key, nor what the
+    server said: it could repeat what was sent.
+    """
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        path: str,
+        key: str,
+        timeout_ms: int,
+        setting: str,
+        title: str,
+        failure: type[ClewError],
+        answer_limit_bytes: int,
+    ) -> None:
+        """`setting` is how the names of the operator's settings for this server begin."""
+        self.url = _checked_url(url, setting).rstrip("/") + path
+        self._key = _checked_key(key, title)
+        self._timeout_ms = timeout_ms
+        self._title = title
+        self._failure = failure
+        self._answer_limit_bytes = answer_limit_bytes
+        self._opener = urllib.request.build_opener(_NoRedirects)
+
+    def ask(self, question: Mapping[str, Any], form: type[T]) -> T:
+        """The server's answer, of the form given."""
+        body = self._exchange(self._request(question))
+        try:
+            return msgspec.json.decode(body, type=form)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise self._failure(f"{self._title}'s answer is not of the expected form") from error
+
+    def close(self) -> None:
+        self._opener.close()
+
+    def _request(self, question: Mapping[str, Any]) -> urllib.request.Request:
+        request = urllib.request.Request(
+            self.url, data=msgspec.json.encode(question), headers={"Content-Type": "application/json"}
+        )
+        if self._key:
+            request.add_unredirected_header("Authorization", f"Bearer {self._key}")
+        return request
+
+    def _exchange(self, request: urllib.request.Request) -> bytes:
+        deadline = time.monotonic() + self._timeout_ms / 1000
+        try:
+            with self._opener.open(request, timeout=self._timeout_ms / 1000) as response:
+                return self._read_bounded(response.read1, deadline)
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise self._failure(f"{self._title} answered with status {error.code}") from None
+        except TimeoutError:
+            raise self._failure(f"{self._title} did not answer within {self._timeout_ms} ms") from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = getattr(error, "reason", None)
+            kind = type(reason if isinstance(reason, Exception) else error).__name__
+            raise self._failure(f"{self._title} cannot be reached ({kind})") from None
+
+    def _read_bounded(self, read: Callable[[int], bytes], deadline: float) -> bytes:
+        """All that comes, as long as it is not too much and not too slow."""
+        body = bytearray()
+        while chunk := read(1 << 16):
+            body += chunk
+            if len(body) > self._answer_limit_bytes:
+                raise self._failure(f"{self._title}'s answer is too large")
+            if time.monotonic() > deadline:
+                raise TimeoutError
+        return bytes(body)
 
 
 class _Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,13 +122,19 @@ class _ServerEmbedder(ABC):
     ) -> None:
         if not model:
             raise InvalidInput("embedder_model must name the model to ask the server for")
-        self._url = _checked_url(url).rstrip("/") + self._path
+        self._server = ModelServer(
+            url=url,
+            path=self._path,
+            key=key,
+            timeout_ms=timeout_ms,
+            setting="embedder",
+            title="the embedding server",
+            failure=EmbedderFailed,
+            answer_limit_bytes=_ANSWER_LIMIT_BYTES,
+        )
         self._model = model
-        self._key = _checked_key(key)
         self._cache_dir = cache_dir
-        self._timeout_ms = timeout_ms
         self._batch = batch
-        self._opener = urllib.request.build_opener(_NoRedirects)
         self._probing = threading.Lock()
 
     @property
@@ -78,11 +160,11 @@ class _ServerEmbedder(ABC):
         return vector
 
     def close(self) -> None:
-        self._opener.close()
+        self._server.close()
 
     @abstractmethod
-    def _read_answer(self, body: bytes) -> list[list[float]]:
-        """The vectors of an answer, in the order of the texts."""
+    def _answer(self, question: Mapping[str, Any]) -> list[list[float]]:
+        """The vectors the server gives, in the order of the texts."""
 
     @cached_property
     def _dimensions(self) -> int:
@@ -96,7 +178,7 @@ class _ServerEmbedder(ABC):
     @cached_property
     def _known_profile(self) -> _Profile:
         """Measured once for a server and model, then kept in a file."""
-        name = hashlib.sha256(f"{self._url}\x00{self._model}".encode()).hexdigest()[:32]
+        name = hashlib.sha256(f"{self._server.url}\x00{self._model}".encode()).hexdigest()[:32]
         path = self._cache_dir / f".endpoint-{name}.json"
         kept = _read_profile(path)
         if kept is not None and kept.dimensions == self._dimensions:
@@ -106,17 +188,7 @@ class _ServerEmbedder(ABC):
         return profile
 
     def _ask(self, texts: Sequence[str]) -> list[Vectors]:
-        request = urllib.request.Request(
-            self._url,
-            data=msgspec.json.encode({"model": self._model, "input": [_sendable(text) for text in texts]}),
-            headers={"Content-Type": "application/json"},
-        )
-        if self._key:
-            request.add_unredirected_header("Authorization", f"Bearer {self._key}")
-        try:
-            answers = self._read_answer(self._exchange(request))
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise EmbedderFailed("the embedding server's answer is not of the expected form") from error
+        answers = self._answer({"model": self._model, "input": [_sendable(text) for text in texts]})
         if len(answers) != len(texts):
             raise EmbedderFailed(f"the embedding server gave {len(answers)} vectors for {len(texts)} texts")
         vectors = [np.array(values, np.float64).astype(np.float32) for values in answers]
@@ -124,30 +196,14 @@ class _ServerEmbedder(ABC):
             raise EmbedderFailed("the embedding server gave a vector that is empty or not all numbers")
         return vectors
 
-    def _exchange(self, request: urllib.request.Request) -> bytes:
-        """The answer's bytes. Errors tell the status alone: a body could repeat what was sent."""
-        deadline = time.monotonic() + self._timeout_ms / 1000
-        try:
-            with self._opener.open(request, timeout=self._timeout_ms / 1000) as response:
-                return _read_bounded(response.read1, deadline)
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise EmbedderFailed(f"the embedding server answered with status {error.code}") from None
-        except TimeoutError:
-            raise EmbedderFailed(f"the embedding server did not answer within {self._timeout_ms} ms") from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            reason = getattr(error, "reason", None)
-            kind = type(reason if isinstance(reason, Exception) else error).__name__
-            raise EmbedderFailed(f"the embedding server cannot be reached ({kind})") from None
-
 
 class OpenAiEmbedder(_ServerEmbedder):
     """Any server with the OpenAI embeddings call; the base address usually ends in `/v1`."""
 
     _path = "/embeddings"
 
-    def _read_answer(self, body: bytes) -> list[list[float]]:
-        items = msgspec.json.decode(body, type=_OpenAiAnswer).data
+    def _answer(self, question: Mapping[str, Any]) -> list[list[float]]:
+        items = self._server.ask(question, _OpenAiAnswer).data
         if sorted(item.index for item in items) != list(range(len(items))):
             raise EmbedderFailed("the embedding server's answer does not say which vector is whose")
         return [item.embedding for item in sorted(items, key=lambda item: item.index)]
@@ -158,8 +214,8 @@ class OllamaEmbedder(_ServerEmbedder):
 
     _path = "/api/embed"
 
-    def _read_answer(self, body: bytes) -> list[list[float]]:
-        return msgspec.json.decode(body, type=_OllamaAnswer).embeddings
+    def _answer(self, question: Mapping[str, Any]) -> list[list[float]]:
+        return self._server.ask(question, _OllamaAnswer).embeddings
 
 
 class _OpenAiItem(msgspec.Struct):
@@ -182,40 +238,28 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _read_bounded(read: Callable[[int], bytes], deadline: float) -> bytes:
-    """All that comes, as long as it is not too much and not too slow."""
-    body = bytearray()
-    while chunk := read(1 << 16):
-        body += chunk
-        if len(body) > _ANSWER_LIMIT_BYTES:
-            raise EmbedderFailed("the embedding server's answer is too large")
-        if time.monotonic() > deadline:
-            raise TimeoutError
-    return bytes(body)
-
-
 def _sendable(text: str) -> str:
     """Servers refuse empty texts and broken characters; a dash stands for nothing."""
     sound = text[:_TEXT_LIMIT_CHARS].encode("utf-8", "replace").decode("utf-8")
     return sound if sound.strip() else "-"
 
 
-def _checked_url(url: str) -> str:
+def _checked_url(url: str, setting: str) -> str:
     try:
         parts = urllib.parse.urlsplit(url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         usable = False
     if not usable:
-        raise InvalidInput("embedder_url must be an http or https address such as http://127.0.0.1:11434")
+        raise InvalidInput(f"{setting}_url must be an http or https address such as http://127.0.0.1:11434")
     if parts.username is not None or parts.password is not None:
-        raise InvalidInput("embedder_url must not hold a user or password; use embedder_key_env for a key")
+        raise InvalidInput(f"{setting}_url must not hold a user or password; use {setting}_key_env for a key")
     return url
 
 
-def _checked_key(key: str) -> str:
+def _checked_key(key: str, title: str) -> str:
     if key and (not key.isascii() or not key.isprintable() or " " in key):
-        raise InvalidInput("the embedding server's key has characters that no key has, such as a line break")
+        raise InvalidInput(f"{title}'s key has characters that no key has, such as a line break")
     return key
 
 

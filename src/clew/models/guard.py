@@ -8,13 +8,19 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from clew.domain.calibration import Calibration
 from clew.errors import ClewError, EmbedderFailed
 from clew.ports import Embedder, EmbedderIdentity, Vectors
 
+T = TypeVar("T")
+
 FIRST_BACKOFF_S = 1.0
 LONGEST_BACKOFF_S = 60.0
+PASSAGE_PATIENCE = 10
+"""How many times as long as for a query a caller waits for passages, which are longer and come several at once."""
+
 CACHED_QUERIES = 512
 CACHED_QUERY_LIMIT_CHARS = 2_000
 
@@ -27,7 +33,8 @@ class GuardedEmbedder:
     one call is let through to try, and its success makes all well again. A call that never returns
     costs that one thread: no other thread is made for it, and nothing queues up behind it.
 
-    Passages run on the thread of their caller, which has no deadline and is not turned away.
+    Passages run on the thread of their caller, which has no deadline and is not turned away; those that
+    somebody waits for run on a thread of their own, and have one.
     """
 
     def __init__(self, embedder: Embedder, timeout_ms: int, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -36,7 +43,8 @@ class GuardedEmbedder:
         self._breaker = _Breaker(monotonic)
         self._cache = _QueryCache()
         self._users = _Users(embedder.close)
-        self._worker = _Worker(self._embed_query_now)
+        self._worker = _Worker(self._embed_query_now, "clew-embed-query")
+        self._passage_worker = _Worker(self.embed_passages, "clew-embed-passages")
         self._passage_trouble: str | None = None
 
     @property
@@ -74,6 +82,10 @@ class GuardedEmbedder:
         self._passage_trouble = None
         return vectors
 
+    def embed_passages_in_time(self, texts: Sequence[str]) -> Vectors:
+        """For a caller that waits: raises EmbedderFailed when it takes many times as long as a query may."""
+        return self._passage_worker.run(texts, PASSAGE_PATIENCE * self._timeout_ms)
+
     def trouble(self) -> str | None:
         """Why a query would fail right now; None when it is worth trying."""
         return self._breaker.trouble()
@@ -85,6 +97,7 @@ class GuardedEmbedder:
     def close(self) -> None:
         """Stop taking work. Does not wait: a call under way is left to end, or to hang, by itself."""
         self._worker.stop()
+        self._passage_worker.stop()
         self._users.close()
 
     def _embed_query_now(self, text: str) -> Vectors:
@@ -197,8 +210,8 @@ class _Users:
 
 
 @dataclass(slots=True, eq=False)
-class _Job:
-    text: str
+class _Job(Generic[T]):
+    what: T
     done: threading.Event = field(default_factory=threading.Event)
     vector: Vectors | None = None
     reason: str = ""
@@ -206,19 +219,20 @@ class _Job:
     """Its caller has gone; while it runs on, the worker is stuck."""
 
 
-class _Worker:
-    """One thread that embeds queries in turn, made at the first one."""
+class _Worker(Generic[T]):
+    """One thread that embeds what it is given in turn, made at the first job."""
 
-    def __init__(self, embed: Callable[[str], Vectors]) -> None:
+    def __init__(self, embed: Callable[[T], Vectors], name: str) -> None:
         self._embed = embed
+        self._name = name
         self._changed = threading.Condition()
-        self._waiting: deque[_Job] = deque()
-        self._running: _Job | None = None
+        self._waiting: deque[_Job[T]] = deque()
+        self._running: _Job[T] | None = None
         self._thread: threading.Thread | None = None
         self._stopped = False
 
-    def run(self, text: str, timeout_ms: int) -> Vectors:
-        job = self._submit(text)
+    def run(self, what: T, timeout_ms: int) -> Vectors:
+        job = self._submit(what)
         if not job.done.wait(timeout_ms / 1000):
             self._withdraw(job, timeout_ms)
         if job.vector is None:
@@ -234,21 +248,21 @@ class _Worker:
             self._waiting.clear()
             self._changed.notify()
 
-    def _submit(self, text: str) -> _Job:
+    def _submit(self, what: T) -> _Job[T]:
         with self._changed:
             if self._stopped:
                 raise EmbedderFailed("the embedding model is closed")
             if self._running is not None and self._running.abandoned:
                 raise EmbedderFailed("the embedding model has not come back from an earlier call")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="clew-embed-query", daemon=True)
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 self._thread.start()
-            job = _Job(text)
+            job = _Job(what)
             self._waiting.append(job)
             self._changed.notify()
             return job
 
-    def _withdraw(self, job: _Job, timeout_ms: int) -> None:
+    def _withdraw(self, job: _Job[T], timeout_ms: int) -> None:
         """Give up on a job, unless it was finished in this very moment."""
         with self._changed:
             if job.done.is_set():
@@ -262,7 +276,7 @@ class _Worker:
     def _work(self) -> None:
         while (job := self._next()) is not None:
             try:
-                vector, reason = self._embed(job.text), ""
+                vector, reason = self._embed(job.what), ""
             except ClewError as error:
                 vector, reason = None, str(error)
             except Exception as error:  # noqa: BLE001 - the thread must outlive whatever a model raises
@@ -272,7 +286,7 @@ class _Worker:
                 self._running = None
                 job.done.set()
 
-    def _next(self) -> _Job | None:
+    def _next(self) -> _Job[T] | None:
         with self._changed:
             while not self._waiting and not self._stopped:
                 self._changed.wait()

@@ -1,70 +1,127 @@
-"""A context for the next model call: the recent tail as it was, and recall as quoted data, in budget.
+"""A context for the next model call: rules, the recent tail, guidance and recall, in budget, with a receipt.
 
-Read `assemble` top-down: turns, tail, plan, recall, receipt. Recall may fail in any way; the tail then
-stands alone and the reason is in the result.
+Read `assemble` top-down: rules, turns, tail, question, plan, recall, receipt. Whatever fails of memory,
+the conversation goes on: the rules that could be read and the turns stand, and the reason is in the result.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from clew.api import Assemble, Context, ContextMessage, Message, Search, Section
+from clew.api import Assemble, Context, ContextMessage, LeftOut, Message
 from clew.domain import identity
-from clew.domain.budget import Allocation, Shares, plan, portion
-from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, line
-from clew.domain.model import Record, Role, role_of
-from clew.domain.tail import Tail, TailTurn, extension_sizes, split_tail
-from clew.errors import InvalidInput
+from clew.domain.budget import Allocation, Shares, plan
+from clew.domain.excerpt import excerpt
+from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, GUIDANCE_CLOSE, GUIDANCE_OPEN, clip, frame, line
+from clew.domain.model import Provenance, Record, Role, role_of
+from clew.domain.ranking import SIMILARITY_ALONE
+from clew.domain.tail import Tail, TailTurn
+from clew.index.search import Query
+from clew.services import guidance
+from clew.services.assembly import NEWLINE_TOKENS, Assembly, Recalled, frame_tokens, quoted
+from clew.services.authored import Shelf, over_share
 from clew.services.parts import Parts
-from clew.services.recall import Found, hit, recall
+from clew.services.projection import project
+from clew.services.recall import Found, best, origin, prepare, visible_collections
+from clew.services.turns import (
+    MESSAGE_OVERHEAD_TOKENS,
+    checked_budget,
+    stored_message,
+    tail_of,
+    tail_target,
+    tail_turn,
+)
 
-MESSAGE_OVERHEAD_TOKENS = 4
-"""What chat APIs add to each message for its role and delimiters."""
+T = TypeVar("T")
 
-MIN_BUDGET_TOKENS = 64
-MAX_BUDGET_TOKENS = 10_000_000
+GUIDANCE_CANDIDATES = 50
+IN_CONTEXT = "in the context already"
+NO_ROOM = "no room in the budget"
+
 _ITEM_SHARE = 0.25
 """The largest part of the recall one item may take; longer texts are cut, visibly."""
+
+_SUMMARY_SHARE = 0.06
+_SUMMARY_MIN_CHARS = 200
+"""The same for a summary: it is there to be opened where that is not enough, and several should have room."""
 
 _SHORTEST_ITEM_TOKENS = 24
 """No item is shorter than this, with its reference, date and name; what is left over is not worth trying."""
 
 _TURNS_A_READ = 64
+_COUPLED_TURNS = 16
+"""Turns that are read beyond those the tail has room for, to see which of them must not be parted."""
+
 
 _log = logging.getLogger("clew.assemble")
 
 
-@dataclass(frozen=True, slots=True)
-class _Recalled:
-    found: tuple[Found, ...] = ()
-    text: str = ""
-    tokens: int = 0
-    degraded: tuple[str, ...] = ()
-
-
 def assemble(parts: Parts, request: Assemble) -> Context:
-    total = _checked_budget(parts, request.budget_tokens)
-    session = identity.session_raw(request.session_id)
-    if request.messages is None:
-        messages = _stored_messages(parts, session, portion(total, parts.config.tail_share))
-    else:
-        messages = [_given_message(message) for message in request.messages]
-    turns = [_tail_turn(parts, message) for message in messages]
-    tail = split_tail(turns, parts.config.tail_min_turns, portion(total, parts.config.tail_share))
-    allocation = plan(total, base=tail.base_tokens, extension=extension_sizes(turns, tail), shares=_shares(parts))
-    if allocation.degraded is None:
-        kept = messages[tail.start :]
-        recalled = _recall_safely(parts, request, kept, allocation.recall)
-    else:
-        kept = messages[tail.base_start :]
-        recalled = _Recalled(degraded=(allocation.degraded,))
-    return _context(kept, tail, allocation, recalled)
+    total = checked_budget(parts, request.budget_tokens)
+    troubles = _Troubles()
+    latest = parts.library.latest
+    shelf = troubles.guard("authored text was not read anew", lambda: parts.library.current(parts), latest)
+    troubles.add(*shelf.troubles, over_share(parts, shelf.hard, total))
+    messages = _messages(parts, request, total)
+    turns = [tail_turn(parts, message) for message in messages]
+    tail = _granted_tail(parts, total, shelf, turns)
+    kept = messages[tail.start :]
+    asked = troubles.guard("nothing was recalled", lambda: _ask(parts, request, kept), None)
+    guiding: list[Found] = []
+    if asked is not None:
+        troubles.add(*asked.troubles)
+        guiding = troubles.guard("no guidance was recalled", lambda: _guidance(parts, request, asked, kept), guiding)
+    allocation = _plan(parts, total, shelf, tail, guiding)
+    unknown: frozenset[str] = frozenset()
+    stored = troubles.guard("turns were not looked up", lambda: _stored_ids(parts, request, kept), unknown)
+    context = Assembly(request.session_id, shelf, tuple(kept), stored, tail, allocation, tuple(guiding))
+    if asked is not None and allocation.degraded is None:
+        recalled = troubles.guard("nothing was recalled", lambda: _recall(parts, request, asked, context), Recalled())
+        context = replace(context, recalled=recalled)
+        used = [*context.guidance, *recalled.found]
+        troubles.guard("uses were not counted", lambda: _count_uses(parts, used), None)
+    troubles.add(allocation.degraded)
+    return context.answer(troubles.reasons)
+
+
+def planned(parts: Parts, session_id: str) -> Allocation:
+    """How a session's context would divide the usual budget, before memory is asked."""
+    request = Assemble(session_id=session_id)
+    total = checked_budget(parts, None)
+    turns = [tail_turn(parts, message) for message in _messages(parts, request, total)]
+    shelf = parts.library.current(parts)
+    return _plan(parts, total, shelf, _granted_tail(parts, total, shelf, turns), ())
+
+
+@dataclass
+class _Troubles:
+    """Why the context is not as good as it could be. The conversation must go on without its memory."""
+
+    reasons: list[str] = field(default_factory=list)
+
+    def add(self, *reasons: str | None) -> None:
+        self.reasons += [reason for reason in reasons if reason is not None and reason not in self.reasons]
+
+    def guard(self, what: str, attempt: Callable[[], T], otherwise: T) -> T:
+        try:
+            return attempt()
+        except Exception as error:  # noqa: BLE001 — whatever a memory part does, the turns still stand
+            _log.exception("%s", what)
+            self.add(f"{what}: {type(error).__name__}: {error}")
+            return otherwise
 
 
 # --- turns -----------------------------------------------------------------------------------------
+
+
+def _messages(parts: Parts, request: Assemble, total: int) -> list[ContextMessage]:
+    if request.messages is None:
+        return _stored_messages(parts, identity.session_raw(request.session_id), tail_target(parts, total))
+    identity.session(request.session_id)
+    return [_given_message(message) for message in request.messages]
 
 
 def _stored_messages(parts: Parts, session: str, target_tokens: int) -> list[ContextMessage]:
@@ -74,24 +131,22 @@ def _stored_messages(parts: Parts, session: str, target_tokens: int) -> list[Con
     enough = False
     while True:
         before = records[-1].seq if records else None
-        read = parts.store.newest(session, before, _TURNS_A_READ)
+        wanted = _COUPLED_TURNS if enough else _TURNS_A_READ
+        read = parts.store.newest(session, before, wanted)
         records += read
-        if enough or len(read) < _TURNS_A_READ:
-            return [_stored_message(record) for record in reversed(records)]
+        if enough or len(read) < wanted:
+            return [stored_message(record) for record in reversed(records)]
         tokens += sum(record.tokens for record in read)
-        enough = tokens >= target_tokens and len(records) >= parts.config.tail_min_turns
+        full = tokens >= target_tokens or len(records) >= parts.config.tail_max_turns
+        enough = full and len(records) >= parts.config.tail_min_turns
 
 
-def _stored_message(record: Record) -> ContextMessage:
-    calls = record.metadata.get("toolCallIds", ())
-    answered = record.metadata.get("toolCallId")
-    return ContextMessage(
-        role=(record.role or Role.USER).value,
-        text=record.text,
-        id=record.id,
-        tool_call_ids=tuple(call for call in calls if isinstance(call, str)) if isinstance(calls, list) else (),
-        tool_call_id=answered if isinstance(answered, str) else None,
-    )
+def _stored_ids(parts: Parts, request: Assemble, tail: Sequence[ContextMessage]) -> frozenset[str]:
+    """Those of the tail that a receipt can point at: a caller may give turns that were never stored."""
+    ids = [message.id for message in tail if message.id is not None]
+    if request.messages is None or not ids:
+        return frozenset(ids)
+    return frozenset(record.id for record in parts.store.get(identity.session_raw(request.session_id), ids))
 
 
 def _given_message(message: Message) -> ContextMessage:
@@ -104,81 +159,128 @@ def _given_message(message: Message) -> ContextMessage:
     )
 
 
-def _tail_turn(parts: Parts, message: ContextMessage) -> TailTurn:
-    tokens = parts.counter.bound(message.text) + MESSAGE_OVERHEAD_TOKENS
-    return TailTurn(role_of(message.role), tokens, message.tool_call_ids, message.tool_call_id)
+# --- the question ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    query: Query
+    exclude: dict[str, tuple[str, ...]]
+    troubles: tuple[str, ...]
+
+
+def _ask(parts: Parts, request: Assemble, tail: Sequence[ContextMessage]) -> _Asked | None:
+    """What memory is asked for: the caller's query, else the newest question. None where there is neither."""
+    text = request.query or _last_question(tail)
+    if not text:
+        return None
+    query, troubles = prepare(parts, text)
+    ids = tuple(message.id for message in tail if message.id is not None)
+    return _Asked(query, _already_there(request, ids), troubles)
+
+
+def _last_question(tail: Sequence[ContextMessage]) -> str:
+    return next((message.text for message in reversed(tail) if _is_said_by_user(message)), "")
+
+
+def _is_said_by_user(message: ContextMessage) -> bool:
+    """Some hosts send tool results in the user's name."""
+    return role_of(message.role) is Role.USER and message.tool_call_id is None
+
+
+def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The tail, under the names it has in the collections that are searched."""
+    named = tuple(identity.turn_name(request.session_id, id_) for id_ in ids)
+    there = dict.fromkeys(guidance.collections(request.user_id, request.session_id), named)
+    there[identity.session(request.session_id)] = ids
+    if request.user_id is not None:
+        there[identity.turns_of(request.user_id)] = named
+    return there
+
+
+# --- the plan ----------------------------------------------------------------------------------------
+
+
+def _granted_tail(parts: Parts, total: int, shelf: Shelf, turns: Sequence[TailTurn]) -> Tail:
+    """The tail as far as rules leave room for it. Guidance and recall come after it, and cannot change it."""
+    tail = tail_of(parts, turns, tail_target(parts, total))
+    allocation = _plan(parts, total, shelf, tail, ())
+    if allocation.extension.used < tail.tokens - tail.base_tokens:
+        tail = tail_of(parts, turns, allocation.base + allocation.extension.used)
+    return tail
+
+
+def _guidance(parts: Parts, request: Assemble, asked: _Asked, tail: Sequence[ContextMessage]) -> list[Found]:
+    """What the user laid down that the question touches, nearest first; each sentence once."""
+    names = guidance.collections(request.user_id, request.session_id)
+    query = replace(asked.query, weights=SIMILARITY_ALONE)
+    found = best(parts, query, names, GUIDANCE_CANDIDATES, exclude=asked.exclude)
+    said = {message.text for message in tail if _is_said_by_user(message)}
+    nearest: dict[str, Found] = {}
+    for item in found:
+        if item.candidate.similarity > parts.config.recall_min_similarity and item.record.text not in said:
+            nearest.setdefault(item.record.text, item)
+    return list(nearest.values())
+
+
+def _plan(parts: Parts, total: int, shelf: Shelf, tail: Tail, guiding: Sequence[Found]) -> Allocation:
+    config = parts.config
+    overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
+    return plan(
+        total,
+        hard=sum(piece.tokens for piece in shelf.hard) + overhead,
+        base=tail.base_tokens,
+        soft=[piece.tokens for piece in shelf.soft],
+        extension=tail.extension,
+        guidance=[parts.counter.bound(line(quoted(item.record))) + NEWLINE_TOKENS for item in guiding],
+        guidance_frame=frame_tokens(parts, GUIDANCE_OPEN, GUIDANCE_CLOSE),
+        shares=Shares(soft=config.authored_soft_share, tail=config.tail_share, guidance=config.guidance_share),
+    )
 
 
 # --- recall ----------------------------------------------------------------------------------------
 
 
-def _recall_safely(parts: Parts, request: Assemble, kept: Sequence[ContextMessage], allowance: int) -> _Recalled:
-    try:
-        return _recall(parts, request, kept, allowance)
-    except Exception as error:  # noqa: BLE001 — the conversation must go on without its memory
-        _log.exception("recall failed")
-        return _Recalled(degraded=(f"nothing was recalled: {type(error).__name__}: {error}",))
+def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -> Recalled:
+    """What fits of what memory has to say that does not stand in the context already."""
+    collections = visible_collections(request.user_id, request.session_id)
+    found = project(parts, asked.query, collections, asked.exclude)
+    texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
+    origins = {origin(item.record) for item in context.guidance}
+    there = [item.record.text in texts or origin(item.record) in origins for item in found]
+    wanted = [item for item, is_there in zip(found, there, strict=True) if not is_there]
+    chosen, text, tokens = _fit(parts, asked.query, wanted, context.allocation.recall)
+    taken = {item.ref for item in chosen}
+    left_out = [
+        LeftOut(ref=item.ref, reason=IN_CONTEXT) for item, is_there in zip(found, there, strict=True) if is_there
+    ]
+    left_out += [LeftOut(ref=item.ref, reason=NO_ROOM) for item in wanted if item.ref not in taken]
+    return Recalled(tuple(chosen), text, tokens, tuple(left_out))
 
 
-def _recall(parts: Parts, request: Assemble, kept: Sequence[ContextMessage], allowance: int) -> _Recalled:
-    query = request.query or _last_question(kept)
-    if not query:
-        return _Recalled()
-    ids = tuple(message.id for message in kept if message.id is not None)
-    search = Search(
-        text=query,
-        k=parts.config.recall_candidates,
-        user_id=request.user_id,
-        session_id=request.session_id,
-        exclude=_already_there(request, ids),
-    )
-    found, degraded = recall(parts, search, parts.config.recall_min_similarity)
-    present = {message.text for message in kept}
-    wanted = [item for item in found if item.record.text not in present]
-    chosen, text, tokens = _fit(parts, wanted, allowance)
-    _count_uses(parts, chosen)
-    return _Recalled(tuple(chosen), text, tokens, degraded)
-
-
-def _last_question(kept: Sequence[ContextMessage]) -> str:
-    return next((message.text for message in reversed(kept) if role_of(message.role) is Role.USER), "")
-
-
-def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The tail, under the names it has in the collections that recall searches."""
-    there = {identity.session(request.session_id): ids}
-    if request.user_id is not None:
-        there[identity.turns_of(request.user_id)] = tuple(identity.turn_name(request.session_id, id_) for id_ in ids)
-    return there
-
-
-def _fit(parts: Parts, wanted: Sequence[Found], allowance: int) -> tuple[list[Found], str, int]:
+def _fit(parts: Parts, query: Query, wanted: Sequence[Found], allowance: int) -> tuple[list[Found], str, int]:
     """Best first, each that still fits beside those before it; lines count as they will be rendered."""
-    newline = 1
-    used = parts.counter.bound(FRAME_OPEN) + parts.counter.bound(FRAME_CLOSE) + MESSAGE_OVERHEAD_TOKENS + newline
+    used = frame_tokens(parts, FRAME_OPEN, FRAME_CLOSE)
     chosen: list[Found] = []
-    quoted: list[Quoted] = []
+    lines: list[str] = []
     for found in wanted:
         if allowance - used < _SHORTEST_ITEM_TOKENS:
             break
-        item = _quoted(found.record, max_chars=max(int(allowance * _ITEM_SHARE) * 4, 64))
-        cost = parts.counter.bound(line(item)) + newline
+        text = line(quoted(found.record, _shown(found.record, query, allowance)))
+        cost = parts.counter.bound(text) + NEWLINE_TOKENS
         if used + cost <= allowance:
             chosen.append(found)
-            quoted.append(item)
+            lines.append(text)
             used += cost
-    return (chosen, frame(quoted), used) if chosen else ([], "", 0)
+    return (chosen, frame(lines), used) if chosen else ([], "", 0)
 
 
-def _quoted(record: Record, max_chars: int) -> Quoted:
-    speaker = record.metadata.get("speaker")
-    return Quoted(
-        ref=f"{record.collection}/{record.id}",
-        when=datetime.fromtimestamp(record.ts_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ"),
-        who=speaker if isinstance(speaker, str) else record.role or "note",
-        trust=record.trust,
-        text=clip(record.text, max_chars),
-    )
+def _shown(record: Record, query: Query, allowance: int) -> str:
+    """The text, cut to what one item may take; of a summary, which can be opened, what the question asks of it."""
+    if record.provenance is not Provenance.SUMMARY:
+        return clip(record.text, max(int(allowance * _ITEM_SHARE) * 4, 64))
+    max_chars = max(int(allowance * _SUMMARY_SHARE) * 4, _SUMMARY_MIN_CHARS)
+    return excerpt(record.text, (*query.terms.words, *query.terms.exact), max_chars)
 
 
 def _count_uses(parts: Parts, chosen: Sequence[Found]) -> None:
@@ -188,45 +290,3 @@ def _count_uses(parts: Parts, chosen: Sequence[Found]) -> None:
         uses.setdefault(found.record.collection, []).append(found.record.id)
     if uses:
         parts.store.touch(uses, parts.clock.now_ms())
-
-
-# --- receipt ---------------------------------------------------------------------------------------
-
-
-def _context(kept: Sequence[ContextMessage], tail: Tail, allocation: Allocation, recalled: _Recalled) -> Context:
-    whole = allocation.degraded is None
-    tail_tokens = tail.tokens if whole else tail.base_tokens
-    sections = (
-        Section(
-            name="tail",
-            budget_tokens=allocation.base + allocation.extension.allowed,
-            used_tokens=tail_tokens,
-            items=len(kept),
-        ),
-        Section(
-            name="recalled",
-            budget_tokens=allocation.recall,
-            used_tokens=recalled.tokens,
-            items=len(recalled.found),
-        ),
-    )
-    return Context(
-        messages=tuple(kept),
-        recalled_text=recalled.text,
-        recalled=tuple(map(hit, recalled.found)),
-        sections=sections,
-        budget_tokens=allocation.total,
-        used_tokens=sum(section.used_tokens for section in sections),
-        degraded=recalled.degraded,
-    )
-
-
-def _shares(parts: Parts) -> Shares:
-    return Shares(soft=0.0, tail=parts.config.tail_share, guidance=0.0)
-
-
-def _checked_budget(parts: Parts, budget_tokens: int | None) -> int:
-    total = parts.config.budget_tokens if budget_tokens is None else budget_tokens
-    if not MIN_BUDGET_TOKENS <= total <= MAX_BUDGET_TOKENS:
-        raise InvalidInput(f"budgetTokens must be from {MIN_BUDGET_TOKENS} to {MAX_BUDGET_TOKENS}, not {total}")
-    return total

@@ -11,15 +11,13 @@ from clew.domain import identity
 from clew.domain.calibration import Calibration
 from clew.domain.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS, GateParts, grade
 from clew.domain.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance
-from clew.domain.ranking import Weights
+from clew.domain.ranking import SIMILARITY_ALONE
 from clew.domain.terms import analyse_query
 from clew.index.search import Query, search
 from clew.index.vectors import Grid, decode
 from clew.services.parts import Parts
 from clew.services.recall import MAX_QUERY_CHARS
 from clew.storage.protocol import NewRecord, Place, QueuedTask, Task
-
-_SIMILARITY_ALONE = Weights(similarity=1.0, recency=0.0, scope=0.0)
 
 
 def gate(parts: Parts, request: Gate) -> GateScore:
@@ -53,7 +51,7 @@ def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibratio
         vector=vector,
         calibration=calibration,
         now_ms=parts.clock.now_ms(),
-        weights=_SIMILARITY_ALONE,
+        weights=SIMILARITY_ALONE,
     )
 
 
@@ -67,11 +65,10 @@ def _grade(parts: Parts, text: str, user_id: str | None, query: Query, own_id: s
 
 def _similarities(parts: Parts, collection: str, query: Query, count: int, own_id: str | None) -> list[float]:
     """How near the nearest members are in meaning; by words where meaning is not known. Not counting itself."""
-    own = {record.seq for record in parts.store.get(collection, [own_id])} if own_id is not None else set()
+    own = parts.store.seqs(collection, [own_id]) if own_id is not None else ()
     with parts.indexes.current(collection) as index:
-        found = search(index, query, identity.scope_of(collection), 0.0, count + len(own))
-    near = [found_.similarity if found_.dense is None else found_.dense for found_ in found if found_.seq not in own]
-    return near[:count]
+        found = search(index, query, identity.scope_of(collection), 0.0, count, excluded=own)
+    return [found_.similarity if found_.dense is None else found_.dense for found_ in found]
 
 
 def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: GateParts) -> NewRecord:

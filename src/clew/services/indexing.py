@@ -114,7 +114,7 @@ class Indexer:
         try:
             self._parts.meaning.settle()  # every process must know which vectors it may compare
             self._catch_up()
-            worked = self._holds_the_work() and self._embed_some() | self._gate_some()
+            worked = self._holds_the_work() and self._embed_some() | self._gate_some() | self._take_in_notes()
         except ClewError as error:
             self._pause(str(error))
             return False
@@ -179,6 +179,13 @@ class Indexer:
         if done:
             store.finish(done, {})
         return True
+
+    def _take_in_notes(self) -> bool:
+        """A note may be read while nobody waits; what it says then waits for its vectors like anything else."""
+        if not self._parts.config.authored_notes:
+            return False
+        self._give_way(GATE_WAIT_SECONDS)
+        return self._parts.library.take_in_notes(self._parts)
 
     def _give_way(self, at_most_seconds: float) -> None:
         self._courtesy.give_way(quiet_seconds=QUIET_SECONDS, at_most_seconds=at_most_seconds, hurry=self._hurry)

@@ -62,6 +62,8 @@ def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
 def put(parts: Parts, request: Put) -> PutReceipt:
     """A record a client stores under an id of its own."""
     place = Place(identity.checked_collection(request.collection), identity.checked_id(request.id, "id"))
+    if identity.is_derived(place.collection):
+        raise InvalidInput(f"{place.collection} is written by Clew alone; nothing can be put there")
     role = request.metadata.get("role")
     ts = request.metadata.get("ts")
     draft = make_draft(
@@ -126,7 +128,7 @@ def _turn(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int, occurr
         parts,
         message.text,
         role=role,
-        provenance=PROVENANCE_OF_ROLE[role],
+        provenance=_provenance(role, message),
         ts_ms=ts_ms,
         metadata=_turn_metadata(message),
     )
@@ -139,10 +141,16 @@ def _turn(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int, occurr
         id_ = parts.ids.new()
     places = [Place(identity.session_raw(session_id), id_), Place(identity.session(session_id), id_)]
     tasks = [Task.EMBED] if parts.meaning.wanted else []
-    if role is Role.USER and batch.user_id is not None:
+    if draft.provenance is Provenance.USER_TURN and batch.user_id is not None:
         places.append(Place(identity.turns_of(batch.user_id), identity.turn_name(session_id, id_)))
         tasks.append(Task.GATE)
     return NewTurn(draft, tuple(places), tuple(tasks))
+
+
+def _provenance(role: Role, message: Message) -> Provenance:
+    """Some hosts send tool results in the user's name; the tool said them all the same."""
+    answers_tool = role is Role.USER and message.tool_call_id is not None
+    return Provenance.TOOL_OUTPUT if answers_tool else PROVENANCE_OF_ROLE[role]
 
 
 def _turn_metadata(message: Message) -> JsonObject:

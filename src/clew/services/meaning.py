@@ -9,21 +9,34 @@ import threading
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clew.domain.calibration import Calibration
 from clew.errors import EmbedderFailed
-from clew.index.vectors import Grid, encode, to_grid
-from clew.ports import Embedder, EmbedderIdentity
+from clew.index.vectors import Grid, cosines, encode, to_grid
+from clew.ports import Embedder, EmbedderIdentity, Vectors
 from clew.storage.protocol import Store
+
+Floats = NDArray[np.float32]
 
 
 class WatchedEmbedder(Embedder, Protocol):
     """An embedder that keeps its callers from hanging and knows how it fares."""
+
+    def embed_passages_in_time(self, texts: Sequence[str]) -> Vectors:
+        """For a caller that waits. Raises EmbedderFailed, also when it takes too long."""
 
     def trouble(self) -> str | None:
         """Why a query would fail right now; None when it is worth trying."""
 
     def state(self) -> str:
         """`ok`, or the reason of the last failure that no success has followed."""
+
+
+def similarities(rows: Grid, vector: Grid, calibration: Calibration) -> Floats:
+    """How near each row is to a vector, in [0, 1]."""
+    return calibration.similarity(cosines(rows, vector))
 
 
 class Meaning:
@@ -111,6 +124,12 @@ class Meaning:
         if self._embedder is None:
             raise EmbedderFailed("there is no embedding model")
         return encode(self._embedder.embed_passages(texts))
+
+    def grid_of_passages(self, texts: Sequence[str]) -> Grid:
+        """Vectors to compare with stored ones, in time for a caller. Raises EmbedderFailed."""
+        if self._embedder is None or not self.usable:
+            raise EmbedderFailed("there is no embedding model whose vectors fit the store's")
+        return to_grid(self._embedder.embed_passages_in_time(texts))
 
     def trouble(self) -> str | None:
         """Why a search would be by words alone right now; None when it would not."""

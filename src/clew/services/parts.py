@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from clew.config import Config
 from clew.index.cache import IndexCache
-from clew.ports import Clock, Ids, TokenCounter
+from clew.ports import Clock, Ids, Summarizer, TokenCounter
 from clew.services.meaning import Meaning
 from clew.storage.protocol import Store
+
+if TYPE_CHECKING:
+    from clew.services.authored import Library
+    from clew.services.coverage import Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +25,6 @@ class Parts:
     counter: TokenCounter
     clock: Clock
     ids: Ids
+    library: Library
+    coverage: Coverage
+    summarizer: Summarizer | None = None

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from clew.api import Hit, Scores, Search, SearchResult
 from clew.domain import identity
 from clew.domain.identity import Scope
+from clew.domain.lineage import lineage_of
 from clew.domain.model import Record
-from clew.domain.ranking import Weights
+from clew.domain.ranking import Weights, quality
 from clew.domain.terms import QueryTerms, analyse_query, fold
 from clew.errors import InvalidInput
 from clew.index.search import Candidate, Query, search
@@ -25,16 +26,31 @@ MAX_QUERY_CHARS = 4000
 _PHRASE_CANDIDATES = 200
 """How deep a quoted string is looked for among the best matches of its words."""
 
+_SUMMARY_MARGIN = 64
+"""How many more are looked at where summaries may fall behind once their quality is known."""
+
+_COVERED_CANDIDATES = 128
+"""How many turns of the raw history are looked at to find the summaries that lead to them."""
+
 _WITHOUT_PHRASE = 0.5
 """What is left of a score where a quoted string of the query is missing, though others hold it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A candidate with its record."""
+    """A candidate with its record, its place in the order, and what that place was made from."""
 
     record: Record
     candidate: Candidate
+    score: float
+    quality: float = 1.0
+    use: float | None = None
+    authority: float | None = None
+    linked_from: str | None = None
+
+    @property
+    def ref(self) -> str:
+        return f"{self.record.collection}/{self.record.id}"
 
 
 def find(parts: Parts, request: Search) -> SearchResult:
@@ -42,25 +58,39 @@ def find(parts: Parts, request: Search) -> SearchResult:
     return SearchResult(hits=tuple(map(hit, found)), degraded=degraded)
 
 
-def recall(parts: Parts, request: Search, at_least: float = 0.0) -> tuple[list[Found], tuple[str, ...]]:
-    """The best records for a request, at least so similar, and why they may not be the best there are."""
+def recall(parts: Parts, request: Search) -> tuple[list[Found], tuple[str, ...]]:
+    """The best records for a request, and why they may not be the best there are."""
     limit = checked_limit(request.k, MAX_HITS)
     named = [checked_searchable(name) for name in dict.fromkeys(request.collections)]
     collections = named or visible_collections(request.user_id, request.session_id)
     if len(collections) > MAX_COLLECTIONS:
         raise InvalidInput(f"one search takes at most {MAX_COLLECTIONS} collections, not {len(collections)}")
     query, trouble = prepare(parts, request.text)
+    return best(parts, query, collections, limit, exclude=request.exclude, repeats=bool(named)), trouble
+
+
+def best(
+    parts: Parts,
+    query: Query,
+    collections: Sequence[str],
+    limit: int,
+    *,
+    exclude: Mapping[str, Sequence[str]],
+    at_least: float = 0.0,
+    repeats: bool = False,
+) -> list[Found]:
+    """The best members of these collections that are at least so similar, best first."""
     depth = max(limit, _PHRASE_CANDIDATES) if query.terms.phrases else limit
     candidates = [
         (name, candidate)
         for name in collections
-        for candidate in _in_collection(parts, name, query, depth, request.exclude.get(name, ()))
+        for candidate in _in_collection(parts, name, query, depth, exclude.get(name, ()))
         if candidate.similarity >= at_least
     ]
     if query.terms.phrases:
         found = _in_order(_prefer_phrases(_records(parts, candidates), query.terms))
-        return (found if named else _without_repeats(found))[:limit], trouble
-    return _collect(parts, candidates, limit, repeats=bool(named)), trouble
+        return (found if repeats else without_repeats(found))[:limit]
+    return _collect(parts, candidates, limit, repeats=repeats)
 
 
 def prepare(parts: Parts, text: str) -> tuple[Query, tuple[str, ...]]:
@@ -68,13 +98,12 @@ def prepare(parts: Parts, text: str) -> tuple[Query, tuple[str, ...]]:
     text = text[:MAX_QUERY_CHARS]
     vector, trouble = parts.meaning.of_query(text)
     calibration = parts.meaning.calibration
-    config = parts.config
     query = Query(
         terms=analyse_query(text),
         vector=vector,
         calibration=calibration and calibration.of_queries,
         now_ms=parts.clock.now_ms(),
-        weights=Weights.normalised(config.similarity_weight, config.recency_weight, config.scope_weight),
+        weights=Weights.normalised(*parts.config.search_weights),
     )
     return query, () if trouble is None else (trouble,)
 
@@ -86,7 +115,7 @@ def visible_collections(user_id: str | None, session_id: str | None) -> list[str
         names.append(identity.session(session_id))
     if user_id is not None:
         names += [identity.memories_of(user_id), identity.turns_of(user_id)]
-    return [*names, identity.GLOBAL]
+    return [*names, identity.GLOBAL, identity.LORE]
 
 
 def checked_searchable(name: str) -> str:
@@ -98,7 +127,7 @@ def checked_searchable(name: str) -> str:
 def hit(found: Found) -> Hit:
     candidate = found.candidate
     scores = Scores(
-        score=candidate.score,
+        score=found.score,
         similarity=candidate.similarity,
         lexical=candidate.lexical,
         lexical_rank=candidate.lexical_rank,
@@ -106,34 +135,75 @@ def hit(found: Found) -> Hit:
         dense_rank=candidate.dense_rank,
         recency=candidate.recency,
         scope=candidate.scope,
+        keywords=candidate.keywords,
+        use=found.use,
+        authority=found.authority,
+        quality=found.quality,
+        covered=candidate.covered,
+        linked_from=found.linked_from,
     )
     return Hit(record=view(found.record), scores=scores)
 
 
 def _in_collection(parts: Parts, name: str, query: Query, limit: int, excluded_ids: Sequence[str]) -> list[Candidate]:
     scope = identity.scope_of(name)
-    excluded = set(parts.store.seqs(name, excluded_ids)) if excluded_ids else set()
+    margin = _SUMMARY_MARGIN if identity.holds_summaries(name) else 0
     with parts.indexes.current(name) as index:
-        candidates = search(index, query, scope, _decay(parts, scope), limit + len(excluded))
-    return [candidate for candidate in candidates if candidate.seq not in excluded]
+        if index.size == 0:
+            return []
+        excluded = parts.store.seqs(name, excluded_ids) if excluded_ids else ()
+        own = search(index, query, scope, _decay(parts, scope), limit + margin, excluded=excluded)
+    if identity.kind_of(name) != "session":
+        return own
+    return _with_covered(own, _through_turns(parts, identity.owner_of(name), query))
+
+
+def _through_turns(parts: Parts, session_id: str, query: Query) -> dict[int, Candidate]:
+    """Summaries of the view by the best turn that each stands for, under their own place."""
+    lead_to = parts.coverage.of(parts, session_id)
+    if not lead_to:
+        return {}
+    decay = _decay(parts, Scope.SESSION)
+    with parts.indexes.current(identity.session_raw(session_id)) as index:
+        turns = search(index, query, Scope.SESSION, decay, _COVERED_CANDIDATES)
+    found: dict[int, Candidate] = {}
+    for turn in turns:  # best first, so the first is the best of its summary
+        place = lead_to.get(turn.seq)
+        if place is not None and place not in found:
+            found[place] = replace(turn, seq=place, covered=turn.similarity)
+    return found
+
+
+def _with_covered(own: list[Candidate], through: dict[int, Candidate]) -> list[Candidate]:
+    """Each summary at the better of what it says and what it stands for."""
+    if not through:
+        return own
+    merged = {candidate.seq: candidate for candidate in own}
+    for place, candidate in through.items():
+        if place not in merged or merged[place].score < candidate.score:
+            merged[place] = candidate
+    return list(merged.values())
 
 
 def _collect(parts: Parts, candidates: list[tuple[str, Candidate]], limit: int, *, repeats: bool) -> list[Found]:
-    """The best with their records. Rows are read from the best down, until there are enough."""
+    """The best with their records. Rows are read from the best down, until no unread one could be among them.
+
+    A row can only lose by being read: what a summary keeps of its score stands in its record.
+    """
     waiting = sorted(candidates, key=lambda item: -item[1].score)
     found: list[Found] = []
-    while waiting and len(found) < limit:
+    while waiting and (len(found) < limit or found[limit - 1].score < waiting[0][1].score):
         last = waiting[min(limit, len(waiting)) - 1][1].score
         chunk = list(takewhile(lambda item: item[1].score >= last, waiting))  # noqa: B023 — used at once
         waiting = waiting[len(chunk) :]
-        found += _in_order(_records(parts, chunk))
-        found = found if repeats else _without_repeats(found)
+        found = _in_order(found + _records(parts, chunk))
+        found = found if repeats else without_repeats(found)
     return found[:limit]
 
 
 def _in_order(found: list[Found]) -> list[Found]:
     """Best first; equal scores by time, newest first, then by id."""
-    return sorted(found, key=lambda item: (-item.candidate.score, -item.record.ts_ms, item.record.id))
+    return sorted(found, key=lambda item: (-item.score, -item.record.ts_ms, item.record.id))
 
 
 def _records(parts: Parts, candidates: list[tuple[str, Candidate]]) -> list[Found]:
@@ -141,19 +211,21 @@ def _records(parts: Parts, candidates: list[tuple[str, Candidate]]) -> list[Foun
     for name, candidate in candidates:
         by_name.setdefault(name, {})[candidate.seq] = candidate
     return [
-        Found(record, by_seq[record.seq])
+        _found(record, by_seq[record.seq])
         for name, by_seq in by_name.items()
         for record in parts.store.at(name, list(by_seq))
     ]
 
 
+def _found(record: Record, candidate: Candidate) -> Found:
+    """A summary that was found by what it says counts by how well it says it."""
+    lineage = lineage_of(record) if candidate.covered is None else None
+    kept = 1.0 if lineage is None else quality(lineage.decay)
+    return Found(record, candidate, candidate.score * kept, kept)
+
+
 def _decay(parts: Parts, scope: Scope) -> float:
-    config = parts.config
-    return {
-        Scope.SESSION: config.recency_decay_session,
-        Scope.USER: config.recency_decay_user,
-        Scope.GLOBAL: config.recency_decay_global,
-    }[scope]
+    return dict(zip(Scope, parts.config.recency_decays, strict=True))[scope]
 
 
 def _prefer_phrases(found: list[Found], terms: QueryTerms) -> list[Found]:
@@ -166,26 +238,25 @@ def _prefer_phrases(found: list[Found], terms: QueryTerms) -> list[Found]:
 
 
 def _demoted(item: Found) -> Found:
-    candidate = item.candidate
-    score, similarity = candidate.score * _WITHOUT_PHRASE, candidate.similarity * _WITHOUT_PHRASE
-    return Found(item.record, replace(candidate, score=score, similarity=similarity))
+    similarity = item.candidate.similarity * _WITHOUT_PHRASE
+    return replace(item, score=item.score * _WITHOUT_PHRASE, candidate=replace(item.candidate, similarity=similarity))
 
 
-def _without_repeats(best: Sequence[Found]) -> list[Found]:
+def without_repeats(ordered: Sequence[Found]) -> list[Found]:
     """A turn stands in several collections, and may be kept as a memory; it is shown once, at its best."""
     shown: dict[str, Found] = {}
-    for item in best:
-        shown.setdefault(_origin(item.record), item)
+    for item in ordered:
+        shown.setdefault(origin(item.record), item)
     return list(shown.values())
 
 
-def _origin(record: Record) -> str:
+def origin(record: Record) -> str:
     """The same for a turn in its session, among its user's turns, and in the memory kept from it."""
     kind, _, owner = record.collection.partition(":")
     source = record.metadata.get("source")
     if kind == "session":
         return identity.turn_name(owner, record.id)
-    if kind == "turns":
+    if kind in ("turns", "elevated"):
         return record.id
     if kind == "user" and isinstance(source, dict) and isinstance(source.get("id"), str):
         return str(source["id"])

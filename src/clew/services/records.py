@@ -22,9 +22,10 @@ from clew.api import (
     RecordView,
     Touch,
 )
+from clew.domain import identity
 from clew.domain.identity import checked_collection
-from clew.domain.model import Record
-from clew.errors import InvalidInput
+from clew.domain.model import Provenance, Record
+from clew.errors import InvalidInput, RawHistoryProtected
 from clew.services.parts import Parts
 
 MAX_PAGE = 10_000
@@ -48,10 +49,12 @@ def list_collections(parts: Parts, _: ListCollections) -> CollectionList:
 
 
 def delete(parts: Parts, request: Delete) -> Done:
+    _refuse_to_break(parts, request.collection, request.ids)
     return Done(count=parts.store.remove(request.collection, request.ids))
 
 
 def clear(parts: Parts, request: Clear) -> Done:
+    _refuse_to_break(parts, request.collection, None)
     return Done(count=parts.store.clear(request.collection))
 
 
@@ -109,6 +112,22 @@ def checked_limit(limit: int, highest: int) -> int:
     if not 1 <= limit <= highest:
         raise InvalidInput(f"the number asked for must be from 1 to {highest}, not {limit}")
     return limit
+
+
+def _refuse_to_break(parts: Parts, collection: str, ids: Sequence[str] | None) -> None:
+    """Summaries are the way back to what they stand for, and authored nodes follow their files.
+
+    Guidance may go: who gave it may take it back.
+    """
+    if identity.is_derived(collection) and identity.kind_of(collection) != "elevated":
+        raise RawHistoryProtected(f"{collection} is kept by Clew; its records cannot be deleted one by one")
+    if identity.kind_of(collection) == "session":
+        session_id = identity.owner_of(collection)
+        kept = parts.store.page(identity.session_summary(session_id), 0, MAX_PAGE) if ids is None else []
+        named = [record.id for record in kept] if ids is None else ids
+        shown = parts.store.get(collection, named)
+        if any(record.provenance is Provenance.SUMMARY for record in shown):
+            raise RawHistoryProtected(f"{collection} holds summaries, which lead back to turns; they cannot be deleted")
 
 
 def _where(records: Sequence[Record], key: str, value: object) -> list[Record]:

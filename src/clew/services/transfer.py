@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.api import Backup, Done, Export, ExportPage, Import, ImportReceipt
-from clew.domain.identity import checked_collection, checked_id, is_raw
+from clew.domain.identity import checked_collection, checked_id, is_raw, kind_of
 from clew.domain.model import Draft, Provenance, Role, Trust
 from clew.errors import InvalidInput
 from clew.services.ingest import check_size, checked_ts, search_terms, speaker_in
@@ -112,12 +112,19 @@ def _stored(parts: Parts, read: RecordLine) -> StoredRecord:
     places = tuple(sorted(Place(checked_collection(p.collection), checked_id(p.id, "id")) for p in read.places))
     if not places or read.raw != any(is_raw(place.collection) for place in places):
         raise InvalidInput("a raw turn stands in a raw history, and nothing else does")
+    role = None if read.role is None else Role(read.role)
+    if (read.raw and role is None) or (read.provenance == Provenance.USER_TURN and role is not Role.USER):
+        raise InvalidInput(f"a turn with the role {read.role} cannot be {read.provenance}")
+    if any(kind_of(place.collection) == "elevated" for place in places) and (
+        not read.raw or read.provenance != Provenance.USER_TURN
+    ):
+        raise InvalidInput("only a turn of a user can be guidance")
     check_size("text", read.text.encode, parts.config.max_text_bytes)
     check_size("metadata", lambda: msgspec.json.encode(read.metadata), parts.config.max_text_bytes)
     draft = Draft(
         text=read.text,
         ts_ms=checked_ts(read.ts),
-        role=Role(read.role) if read.role is not None else None,
+        role=role,
         provenance=Provenance(read.provenance),
         trust=Trust(read.trust),
         stability=min(max(read.stability, 0.0), 1.0),

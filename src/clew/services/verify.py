@@ -8,6 +8,7 @@ from clew.api import Check, Verify, VerifyReport
 from clew.domain.model import Draft
 from clew.domain.terms import ANALYSER_VERSION
 from clew.index.collection import CollectionIndex
+from clew.services import verify_history
 from clew.services.ingest import search_terms, speaker_in
 from clew.services.parts import Parts
 from clew.storage.protocol import Finding
@@ -28,17 +29,20 @@ def terms_of(draft: Draft) -> bytes:
 
 
 def _repair(parts: Parts) -> None:
-    """What is derived is made again. Rows are never touched: what is wrong with them needs a person."""
+    """What is derived is made again, and what fell out of a view is put back into it. Texts are never touched:
+    what is wrong with them needs a person."""
     if parts.meaning.usable:
         parts.store.queue_missing_vectors()
     if _terms(parts).problems:
         parts.store.replace_terms(ANALYSER_VERSION, terms_of)
+    verify_history.repair(parts)
 
 
 def _findings(parts: Parts) -> Iterator[Finding]:
     yield from parts.store.findings()
     yield _terms(parts)
     yield _indexes(parts)
+    yield from verify_history.findings(parts)
 
 
 def _terms(parts: Parts) -> Finding:

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-import copy
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from clew.domain.identity import is_raw, kind_of
-from clew.domain.model import Draft, Metadata, Record
+from clew.domain.identity import (
+    dismissed,
+    holds_summaries,
+    is_raw,
+    kind_of,
+    owner_of,
+    session,
+    session_raw,
+    session_summary,
+)
+from clew.domain.model import Draft, Metadata, Provenance, Record
 from clew.errors import Conflict, NotAvailable, RawHistoryProtected
 from clew.ports import EmbedderIdentity
-from clew.storage.memory_state import Collection, Member, State, Text, same_content
+from clew.storage.memory_state import Collection, Held, Text, same_content
 from clew.storage.protocol import (
     JOURNAL_LIMIT,
     Counts,
     Feed,
-    FeedRow,
     Finding,
     Hint,
     NewRecord,
+    NewSummary,
     NewTurn,
     Place,
     QueuedTask,
+    Shard,
     StoredRecord,
     Task,
     TermsOf,
 )
 
 
-class MemoryStore:
-    """Atomic by copying the state and keeping the copy when the operation succeeds."""
-
-    def __init__(self) -> None:
-        self._state = State()
-        self._lock = threading.RLock()
-        self._in_transaction = False
-
+class MemoryStore(Held):
     # --- writing ---------------------------------------------------------------------------------
 
     def append(self, turns: Sequence[NewTurn]) -> list[bool]:
@@ -78,8 +78,8 @@ class MemoryStore:
             held = self._state.texts[member.text]
             if same_content(held.draft, new.draft):
                 return member.version, False
-            if held.raw:
-                raise RawHistoryProtected(f"{new.place.id!r} is a raw turn; it does not change")
+            if held.raw or held.draft.provenance is Provenance.SUMMARY:
+                raise RawHistoryProtected(f"{new.place.id!r} is a turn or a summary; it does not change")
             version, uses = member.version + 1, (held.access_count, held.last_used_ms)  # type: ignore[assignment]
             self._drop_member(new.place)
         key = self._add_text(new.draft, raw=False, tasks=new.tasks)
@@ -95,14 +95,62 @@ class MemoryStore:
             held = self._removable(collection).members
             present = [id_ for id_ in dict.fromkeys(ids) if id_ in held]
             for id_ in present:
+                self._refuse_summary(collection, id_)
+                self._note_dismissed(collection, id_)
                 self._drop_member(Place(collection, id_))
             return len(present)
+
+    def _refuse_summary(self, collection: str, id_: str) -> None:
+        text = self._state.texts[self._state.collections[collection].members[id_].text]
+        if text.draft.provenance is Provenance.SUMMARY and holds_summaries(collection):
+            raise RawHistoryProtected(f"{collection} holds summaries, which lead back to turns; they are kept for good")
+
+    def _note_dismissed(self, collection: str, id_: str) -> None:
+        key = self._state.collections[collection].members[id_].text
+        if kind_of(collection) == "session" and self._state.texts[key].raw:
+            self._add_place(Place(dismissed(owner_of(collection)), id_), key)
+
+    def condense(self, session_id: str, summaries: Sequence[NewSummary], shards: Sequence[Shard] = ()) -> None:
+        with self._transaction():
+            history = self._collection(session_raw(session_id)).members
+            for shard in shards:
+                if shard.turn_id not in history:
+                    raise Conflict(f"session {session_id!r} has no turn {shard.turn_id!r}")
+                self._add_place(shard.place, history[shard.turn_id].text)
+            self.ensure([session(session_id), session_summary(session_id)])
+            for summary in summaries:
+                self._add_summary(session(session_id), session_summary(session_id), summary)
+
+    def _add_summary(self, view: str, kept: str, summary: NewSummary) -> None:
+        shown = self._state.collections[view].members
+        summaries = self._state.collections[kept].members
+        turns = {id_ for id_, member in shown.items() if self._state.texts[member.text].raw}
+        sources = dict.fromkeys(summary.sources)
+        taken = summary.id in shown or summary.id in summaries
+        if taken or not sources or not sources.keys() <= turns | (shown.keys() & summaries.keys()):
+            raise Conflict(f"the active view has changed; summary {summary.id!r} no longer fits it")
+        key = self._add_text(summary.draft, raw=False, tasks=summary.tasks)
+        if summary.vector is not None and self._state.model is not None:
+            self._state.texts[key].vectors[self._state.model] = summary.vector
+        for collection in (kept, view):
+            self._add_member(Place(collection, summary.id), key)
+        for id_ in sources:
+            self._drop_member(Place(view, id_))
+
+    def readmit(self, session_id: str, ids: Sequence[str]) -> int:
+        with self._transaction():
+            names = (session_summary(session_id), session_raw(session_id))
+            sources = {id_: member for name in names for id_, member in self._collection(name).members.items()}
+            known = [(Place(session(session_id), id_), sources[id_].text) for id_ in ids if id_ in sources]
+            return sum(self._add_place(place, key) for place, key in known)
 
     def clear(self, collection: str) -> int:
         with self._transaction():
             held = self._removable(collection)
             count = len(held.members)
             for id_ in list(held.members):
+                self._refuse_summary(collection, id_)
+                self._note_dismissed(collection, id_)
                 self._forget(Place(collection, id_))
             self._reload(held)
             return count
@@ -135,6 +183,10 @@ class MemoryStore:
         members = self._collection(collection).members
         return [members[id_].seq for id_ in ids if id_ in members]
 
+    def places(self, collection: str, id_: str) -> tuple[Place, ...]:
+        member = self._collection(collection).members.get(id_)
+        return () if member is None else tuple(sorted(self._state.texts[member.text].places))
+
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
         by_seq = {member.seq: id_ for id_, member in self._collection(collection).members.items()}
         return self.get(collection, [by_seq[seq] for seq in seqs if seq in by_seq])
@@ -147,6 +199,9 @@ class MemoryStore:
         ordered = reversed(self._collection(collection).in_order())
         wanted = [item for item in ordered if before is None or item[1].seq < before]
         return [self._record(collection, *item) for item in wanted[:limit]]
+
+    def size(self, collection: str) -> int:
+        return len(self._collection(collection).members)
 
     def collections(self) -> list[tuple[str, int]]:
         return sorted((name, len(held.members)) for name, held in self._state.collections.items())
@@ -290,6 +345,8 @@ class MemoryStore:
     def _restore(self, stored: StoredRecord, tasks: tuple[Task, ...]) -> bool:
         if stored.raw:
             new = self._append(NewTurn(stored.draft, stored.places, tasks))
+        elif stored.draft.provenance is Provenance.SUMMARY and self._any_taken(stored.places):
+            new = False
         else:
             first, *others = stored.places
             _, new = self._put(NewRecord(stored.draft, first, tasks))
@@ -300,6 +357,9 @@ class MemoryStore:
         if new:
             self._set_history(stored)
         return new
+
+    def _any_taken(self, places: Iterable[Place]) -> bool:
+        return any(place.id in self._collection(place.collection).members for place in places)
 
     def _set_history(self, stored: StoredRecord) -> None:
         for place in stored.places:
@@ -317,84 +377,3 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to release."""
-
-    # --- inside a transaction ------------------------------------------------------------------------
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Inside another transaction, part of that one."""
-        with self._lock:
-            if self._in_transaction:
-                yield
-                return
-            before = copy.deepcopy(self._state)
-            self._in_transaction = True
-            try:
-                yield
-            except BaseException:
-                self._state = before
-                raise
-            finally:
-                self._in_transaction = False
-
-    def _collection(self, name: str) -> Collection:
-        return self._state.collections.get(name) or Collection()
-
-    def _removable(self, name: str) -> Collection:
-        if is_raw(name):
-            raise RawHistoryProtected(f"{name} is raw history; it is kept for good")
-        return self._collection(name)
-
-    def _add_text(self, draft: Draft, *, raw: bool, tasks: Iterable[Task]) -> int:
-        self._state.last_text += 1
-        key = self._state.last_text
-        self._state.texts[key] = Text(draft, raw)
-        for task in tasks:
-            self._add_task(key, task)
-        return key
-
-    def _add_task(self, key: int, task: Task) -> None:
-        if (key, task) not in self._state.queue.values():
-            self._state.last_task += 1
-            self._state.queue[self._state.last_task] = (key, task)
-
-    def _add_member(self, place: Place, key: int, version: int = 1) -> None:
-        held = self._state.collections[place.collection]
-        held.members[place.id] = Member(held.next_seq(), key, version)
-        self._state.texts[key].places.add(place)
-
-    def _drop_member(self, place: Place) -> None:
-        held = self._state.collections[place.collection]
-        held.removed.append((held.next_seq(), held.members[place.id].seq))
-        self._forget(place)
-
-    def _forget(self, place: Place) -> None:
-        key = self._state.collections[place.collection].members.pop(place.id).text
-        text = self._state.texts[key]
-        text.places.discard(place)
-        if not text.places and not text.raw:
-            del self._state.texts[key]
-            for seq in [seq for seq, (owner, _) in self._state.queue.items() if owner == key]:
-                del self._state.queue[seq]
-
-    def _reload(self, held: Collection) -> None:
-        held.reset_at = held.next_seq()
-        held.removed.clear()
-        held.vectors.clear()
-
-    def _reload_all(self) -> None:
-        for held in self._state.collections.values():
-            self._reload(held)
-
-    def _record(self, collection: str, id_: str, member: Member) -> Record:
-        text = self._state.texts[member.text]
-        draft = text.draft
-        return Record(
-            collection, id_, draft.text, draft.ts_ms, draft.role, draft.provenance, draft.trust, draft.stability,
-            draft.tokens, draft.metadata, member.seq, member.version, text.access_count, text.last_used_ms,
-        )  # fmt: skip
-
-    def _feed_row(self, member: Member) -> FeedRow:
-        text = self._state.texts[member.text]
-        vector = text.vectors.get(self._state.model) if self._state.model else None
-        return FeedRow(member.seq, text.draft.ts_ms, text.draft.terms, vector)

@@ -1,13 +1,19 @@
-"""What the reference store holds: plain objects that can be copied as a whole."""
+"""What the reference store holds: plain objects that can be copied as a whole, and the steps that change them."""
 
 from __future__ import annotations
 
+import copy
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from clew.domain.model import Draft
+from clew.domain.identity import is_raw
+from clew.domain.model import Draft, Record
 from clew.domain.terms import ANALYSER_VERSION
+from clew.errors import RawHistoryProtected
 from clew.ports import EmbedderIdentity
-from clew.storage.protocol import Hint, Place, Task
+from clew.storage.protocol import FeedRow, Hint, Place, Task
 
 
 @dataclass
@@ -54,6 +60,102 @@ class State:
     last_text: int = 0
     last_task: int = 0
     last_hint: int = 0
+
+
+class Held:
+    """A state and the ways to change it; atomic by keeping a copy until the operation has succeeded."""
+
+    def __init__(self) -> None:
+        self._state = State()
+        self._lock = threading.RLock()
+        self._in_transaction = False
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Inside another transaction, part of that one."""
+        with self._lock:
+            if self._in_transaction:
+                yield
+                return
+            before = copy.deepcopy(self._state)
+            self._in_transaction = True
+            try:
+                yield
+            except BaseException:
+                self._state = before
+                raise
+            finally:
+                self._in_transaction = False
+
+    def _collection(self, name: str) -> Collection:
+        return self._state.collections.get(name) or Collection()
+
+    def _removable(self, name: str) -> Collection:
+        if is_raw(name):
+            raise RawHistoryProtected(f"{name} is raw history; it is kept for good")
+        return self._collection(name)
+
+    def _add_text(self, draft: Draft, *, raw: bool, tasks: Iterable[Task]) -> int:
+        self._state.last_text += 1
+        key = self._state.last_text
+        self._state.texts[key] = Text(draft, raw)
+        for task in tasks:
+            self._add_task(key, task)
+        return key
+
+    def _add_task(self, key: int, task: Task) -> None:
+        if (key, task) not in self._state.queue.values():
+            self._state.last_task += 1
+            self._state.queue[self._state.last_task] = (key, task)
+
+    def _add_member(self, place: Place, key: int, version: int = 1) -> None:
+        held = self._state.collections[place.collection]
+        held.members[place.id] = Member(held.next_seq(), key, version)
+        self._state.texts[key].places.add(place)
+
+    def _add_place(self, place: Place, key: int) -> bool:
+        """Show a text in one more collection; False where that id is taken there already."""
+        held = self._state.collections.setdefault(place.collection, Collection())
+        if place.id in held.members:
+            return False
+        self._add_member(place, key)
+        return True
+
+    def _drop_member(self, place: Place) -> None:
+        held = self._state.collections[place.collection]
+        held.removed.append((held.next_seq(), held.members[place.id].seq))
+        self._forget(place)
+
+    def _forget(self, place: Place) -> None:
+        key = self._state.collections[place.collection].members.pop(place.id).text
+        text = self._state.texts[key]
+        text.places.discard(place)
+        if not text.places and not text.raw:
+            del self._state.texts[key]
+            for seq in [seq for seq, (owner, _) in self._state.queue.items() if owner == key]:
+                del self._state.queue[seq]
+
+    def _reload(self, held: Collection) -> None:
+        held.reset_at = held.next_seq()
+        held.removed.clear()
+        held.vectors.clear()
+
+    def _reload_all(self) -> None:
+        for held in self._state.collections.values():
+            self._reload(held)
+
+    def _record(self, collection: str, id_: str, member: Member) -> Record:
+        text = self._state.texts[member.text]
+        draft = text.draft
+        return Record(
+            collection, id_, draft.text, draft.ts_ms, draft.role, draft.provenance, draft.trust, draft.stability,
+            draft.tokens, draft.metadata, member.seq, member.version, text.access_count, text.last_used_ms,
+        )  # fmt: skip
+
+    def _feed_row(self, member: Member) -> FeedRow:
+        text = self._state.texts[member.text]
+        vector = text.vectors.get(self._state.model) if self._state.model else None
+        return FeedRow(member.seq, text.draft.ts_ms, text.draft.terms, vector)
 
 
 def same_content(one: Draft, other: Draft) -> bool:

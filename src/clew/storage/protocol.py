@@ -56,6 +56,25 @@ class NewRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class NewSummary:
+    """A summary of nodes in a session's active view, by their ids there."""
+
+    id: str
+    draft: Draft
+    sources: tuple[str, ...]
+    tasks: tuple[Task, ...] = ()
+    vector: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A turn of a session that is to be kept word for word in one more place."""
+
+    turn_id: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class QueuedTask:
     """One piece of waiting work, with the record it is about."""
 
@@ -149,23 +168,40 @@ class Store(Protocol):
         """Add records or replace those of the same id; all or none. Gives (version, changed) each.
 
         Writing equal text and metadata changes nothing. Raises RawHistoryProtected where the
-        collection holds raw history, or the id belongs to a raw turn.
+        collection holds raw history, or the id belongs to a raw turn or a summary.
         """
 
     def remove(self, collection: str, ids: Sequence[str]) -> int:
         """Take members out of a collection; the number that was there.
 
-        Raises RawHistoryProtected for raw history. A turn that leaves a view stays in its history.
+        Raises RawHistoryProtected for raw history, and for a summary of a session. A turn that leaves a view
+        stays in its history; one that is taken out of a session's active view is noted in that session's
+        dismissed turns, so that it can be told from one that was lost.
         """
 
     def clear(self, collection: str) -> int:
         """Take every member out of a collection, under the rules of `remove`."""
 
+    def condense(self, session_id: str, summaries: Sequence[NewSummary], shards: Sequence[Shard] = ()) -> None:
+        """Let summaries stand for nodes of a session's active view, in one step or not at all.
+
+        First the shards take their places. Then each summary, in order, joins the view and the session's
+        summaries, and its sources leave the view; a source may be a summary that came before it. Raises
+        Conflict where a source is not a turn or summary in the view (another compaction was faster) or
+        an id is taken.
+        """
+
+    def readmit(self, session_id: str, ids: Sequence[str]) -> int:
+        """Put turns and summaries of a session back into its active view; how many were not there."""
+
     def ensure(self, collections: Sequence[str]) -> None:
         """Make the collections exist, empty where they are new."""
 
     def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
-        """Count one use of each named member's record; ids that do not exist are passed over."""
+        """Count one use of each named member's record; ids that do not exist are passed over.
+
+        The one write that does not wait for the disk: a count may be lost with the power, never a text.
+        """
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -175,6 +211,9 @@ class Store(Protocol):
     def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
         """The places of the members that exist."""
 
+    def places(self, collection: str, id_: str) -> tuple[Place, ...]:
+        """Every place the record of a member stands in, sorted; none where there is no such member."""
+
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
         """The members at these places that still exist, in the order of `seqs`."""
 
@@ -183,6 +222,9 @@ class Store(Protocol):
 
     def newest(self, collection: str, before: int | None, limit: int) -> list[Record]:
         """Up to `limit` members with seq below `before` (or the very newest), newest first."""
+
+    def size(self, collection: str) -> int:
+        """How many members a collection has; an unknown one has none."""
 
     def collections(self) -> list[tuple[str, int]]:
         """Every collection with its number of members, by name."""
@@ -249,7 +291,8 @@ class Store(Protocol):
     def restore(self, records: Iterable[StoredRecord], tasks: tuple[Task, ...]) -> tuple[int, int]:
         """Write exported records, all or none; how many were new and how many were there already.
 
-        Raises Conflict where a raw turn's id is taken by other content.
+        A summary whose id is taken stays as it is here, wherever it stands. Raises Conflict where a raw
+        turn's id is taken by other content.
         """
 
     def findings(self) -> Iterator[Finding]:

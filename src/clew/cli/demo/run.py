@@ -15,9 +15,11 @@ import click
 from clew.api import Hit
 from clew.cli.assemble import print_context
 from clew.cli.command import Verb
-from clew.cli.demo.tour import FINAL_QUERY, SESSIONS, Tour, take_tour
+from clew.cli.compact import print_receipt
+from clew.cli.demo.tour import COMPACTED, FINAL_QUERY, SESSIONS, Compacted, Tour, take_tour
+from clew.cli.guidance import print_guidance
 from clew.cli.invocation import Invocation
-from clew.cli.terminal import print_degraded, print_heading, print_table
+from clew.cli.terminal import print_degraded, print_heading, print_table, print_text
 from clew.cli.verify import print_report
 from clew.config import Config
 
@@ -38,8 +40,13 @@ def command(invocation: Invocation, keep: bool) -> None:
     ):
         tour = take_tour(memory, str(folder), time.time_ns() // 1_000_000, report)
     invocation.show(tour, lambda answer: _print_tour(answer, keep))
-    if tour.trespass.hits_of_others or not tour.verified.ok:
+    if not _kept_its_promises(tour):
         raise click.exceptions.Exit(FAILED)
+
+
+def _kept_its_promises(tour: Tour) -> bool:
+    lossless = tour.compacted.turns_as_said == tour.compacted.receipt.turns_removed
+    return lossless and not tour.trespass.hits_of_others and tour.verified.ok
 
 
 def _demo_config(invocation: Invocation, folder: Path) -> Config:
@@ -72,11 +79,30 @@ def _print_tour(tour: Tour, keep: bool) -> None:
     trespass = tour.trespass
     click.echo(f"{trespass.question.user} asks: {trespass.question.text}")
     click.echo(f"{trespass.hits} hits of their own turns, {trespass.hits_of_others} of anyone else's.")
-    _step(4, "Assemble", f"The context for maren's next question: {FINAL_QUERY}")
+    _print_compaction(tour.compacted)
+    _step(5, "Assemble", f"The context for maren's next question: {FINAL_QUERY}")
     print_context(tour.context)
-    _step(5, "Verify", "The store proves its own promises.")
+    _print_expansion(tour.compacted)
+    _step(7, "Verify", "The store proves its own promises.")
     print_report(tour.verified)
     _print_next(tour, keep)
+
+
+def _print_compaction(compacted: Compacted) -> None:
+    _step(4, "Compact", f"A summary comes to stand for the old turns of {COMPACTED}.")
+    print_receipt(compacted.receipt)
+    click.echo()
+    print_heading("What it says")
+    print_text(compacted.summary.text, indent="  ")
+    click.echo()
+    print_heading("What the user laid down, kept word for word")
+    print_guidance(compacted.guidance)
+
+
+def _print_expansion(compacted: Compacted) -> None:
+    _step(6, "Expand", f"Behind summary {compacted.summary.id} every turn is still there.")
+    print_table(("role", "text"), [(turn.role, turn.text) for turn in compacted.turns])
+    click.echo(f"{compacted.turns_as_said} of {compacted.receipt.turns_removed} turns are word for word what was said.")
 
 
 def _step(number: int, name: str, sentence: str) -> None:
@@ -97,7 +123,7 @@ def _print_next(tour: Tour, keep: bool) -> None:
     print_heading(f"Done in {tour.seconds:.1f} s. What to try next")
     if keep:
         click.echo(f"  clew search 'power cut' --user maren --data {tour.data_dir}")
-        click.echo(f"  clew collections --data {tour.data_dir}")
+        click.echo(f"  clew session show {COMPACTED} --depth 1 --data {tour.data_dir}")
     else:
         click.echo("  clew demo --keep                                  look around in the demo's store")
     click.echo("  clew ingest --session s1 --user me 'I like tea.'  keep a turn of your own")

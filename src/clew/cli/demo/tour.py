@@ -1,4 +1,4 @@
-"""The tour: stores two users' conversations, asks, assembles, checks. What it finds is what it returns."""
+"""The tour: stores two users' conversations, asks, compacts, assembles, checks. What it finds is what it returns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from importlib import resources
 
 from msgspec import Struct, structs
 
-from clew.api import Context, MemoryApi, Message, SearchResult, VerifyReport
+from clew.api import (
+    CompactReceipt,
+    Context,
+    GuidanceList,
+    MemoryApi,
+    Message,
+    Node,
+    RecordView,
+    SearchResult,
+    VerifyReport,
+)
 from clew.cli.transcript import read_transcript
 
 SESSIONS = {
@@ -37,8 +47,9 @@ QUESTIONS = (
     Question("円で表示", "maren", "Scripts without spaces are searched, too."),
 )
 TRESPASS = Question("ferry bookings, E1047, deploy on a Friday", "tomas", "Another user asks for all that.")
-FINAL_QUERY = "Can we deploy the new bookings on Friday?"
-BUDGET_TOKENS = 600
+COMPACTED = "maren-1-plan"
+FINAL_QUERY = "Can we deploy on Friday instead?"
+BUDGET_TOKENS = 1600
 
 
 class Answered(Struct, frozen=True, rename="camel"):
@@ -52,6 +63,18 @@ class Trespass(Struct, frozen=True, rename="camel"):
     hits_of_others: int
 
 
+class Compacted(Struct, frozen=True, rename="camel"):
+    """A session whose old turns a summary stands for, and what is still there of them: all."""
+
+    receipt: CompactReceipt
+    summary: Node
+    guidance: GuidanceList
+    turns: tuple[RecordView, ...]
+    """What opening the summary gives."""
+    turns_as_said: int
+    """How many of these are word for word what was stored."""
+
+
 class Tour(Struct, frozen=True, rename="camel"):
     """Everything the demo did, in order."""
 
@@ -63,6 +86,7 @@ class Tour(Struct, frozen=True, rename="camel"):
     memories: int
     answers: tuple[Answered, ...]
     trespass: Trespass
+    compacted: Compacted
     context: Context
     verified: VerifyReport
     seconds: float
@@ -85,6 +109,7 @@ def take_tour(memory: MemoryApi, data_dir: str, now_ms: int, report: Callable[[i
         memories=status.memory_count,
         answers=tuple(Answered(question, _ask(memory, question, k=3)) for question in QUESTIONS),
         trespass=_trespass(memory, conversations),
+        compacted=_compact(memory, conversations[COMPACTED]),
         context=memory.assemble("maren-3-change", query=FINAL_QUERY, budget_tokens=BUDGET_TOKENS, user_id="maren"),
         verified=memory.verify(),
         seconds=round(time.monotonic() - started, 2),
@@ -132,3 +157,19 @@ def _trespass(memory: MemoryApi, conversations: dict[str, list[Message]]) -> Tre
     ]
     crossed = [hit for hit in hits if any(text in hit.record.text for text in foreign)]
     return Trespass(TRESPASS, len(hits), len(crossed))
+
+
+def _compact(memory: MemoryApi, said: list[Message]) -> Compacted:
+    """Let a summary stand for all but the newest turns of one conversation, then open it again."""
+    receipt = memory.compact(COMPACTED, force=True)
+    memory.flush()
+    summary = memory.describe(COMPACTED, receipt.summaries[-1])
+    turns = memory.expand(COMPACTED, summary.id).turns
+    pairs = zip(turns, said, strict=False)  # the oldest ones, in order; the tail was not compacted
+    return Compacted(
+        receipt=receipt,
+        summary=summary,
+        guidance=memory.guidance(user_id=SESSIONS[COMPACTED]),
+        turns=turns,
+        turns_as_said=sum((turn.id, turn.text) == (message.id, message.text) for turn, message in pairs),
+    )

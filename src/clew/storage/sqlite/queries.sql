@@ -26,7 +26,8 @@ INSERT INTO members (key, id, record, version) VALUES (?, ?, ?, ?);
 
 -- name: find_member
 -- The member of a collection by id, with what decides whether a write changes it.
-SELECT members.key, members.record, members.version, records.raw, records.role, records.text, records.metadata
+SELECT members.key, members.record, members.version, records.raw, records.provenance, records.role, records.text,
+       records.metadata
 FROM members JOIN records ON records.key = members.record
 WHERE members.key >> 32 = ? AND members.id = ?;
 
@@ -37,12 +38,16 @@ UPDATE members SET version = ?1 WHERE record = ?2 AND version <> ?1;
 DELETE FROM members WHERE key = ?;
 
 -- name: members_of_collection
-SELECT key, record FROM members WHERE key BETWEEN ? AND ?;
+SELECT members.key, members.id, members.record, records.raw, records.provenance
+FROM members JOIN records ON records.key = members.record WHERE members.key BETWEEN ? AND ?;
 
 -- name: members_of_record
 SELECT collections.name, members.id, members.version, members.key
 FROM members JOIN collections ON collections.key = members.key >> 32
 WHERE members.record = ? ORDER BY collections.name, members.id;
+
+-- name: collection_size
+SELECT count(*) FROM members WHERE key BETWEEN ? AND ?;
 
 -- name: delete_changes
 DELETE FROM changes WHERE key BETWEEN ? AND ?;
@@ -78,8 +83,10 @@ INSERT INTO queue (record, task) VALUES (?, ?) ON CONFLICT DO NOTHING;
 -- name: delete_task
 DELETE FROM queue WHERE seq = ?;
 
--- name: add_use
-INSERT INTO uses (record, access_count, last_used_ms) VALUES (?, 1, ?)
+-- name: add_uses
+-- One use of each member whose id stands in a JSON array.
+INSERT INTO uses (record, access_count, last_used_ms)
+SELECT record, 1, ?3 FROM members WHERE key >> 32 = ?1 AND id IN (SELECT value FROM json_each(?2))
 ON CONFLICT (record) DO UPDATE SET access_count = access_count + 1, last_used_ms = max(last_used_ms, excluded.last_used_ms);
 
 -- name: set_uses
@@ -97,14 +104,16 @@ SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, 
 FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key >> 32 = ? AND members.id = ?;
 
--- name: member_key_by_id
-SELECT key FROM members WHERE key >> 32 = ? AND id = ?;
+-- name: member_keys_by_ids
+-- The ids stand in a JSON array.
+SELECT id, key FROM members WHERE key >> 32 = ? AND id IN (SELECT value FROM json_each(?));
 
--- name: member_by_key
+-- name: members_by_keys
+-- The members whose keys stand in a JSON array.
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
        r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
 FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
-WHERE members.key = ?;
+WHERE members.key IN (SELECT value FROM json_each(?));
 
 -- name: members_after
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 import apsw
@@ -40,17 +41,23 @@ def members_by_id(connection: apsw.Connection, name: str, ids: Iterable[str]) ->
 
 def seqs(connection: apsw.Connection, name: str, ids: Iterable[str]) -> list[int]:
     collection = collection_key(connection, name)
-    rows = (first(connection, "member_key_by_id", (collection, id_)) for id_ in ids)
-    return [seq_of(row[0]) for row in rows if row is not None]
+    wanted = list(ids)
+    found: dict[str, int] = dict(many(connection, "member_keys_by_ids", (collection, json.dumps(wanted))))
+    return [seq_of(found[id_]) for id_ in wanted if id_ in found]
+
+
+def places(connection: apsw.Connection, name: str, id_: str) -> tuple[Place, ...]:
+    found = first(connection, "find_member", (collection_key(connection, name), id_))
+    return () if found is None else _places(connection, found[1])[0]
 
 
 def members_at(connection: apsw.Connection, name: str, seqs: Iterable[int]) -> list[Record]:
     collection = collection_key(connection, name)
     if collection is None:
         return []
-    keys = (member_key(collection, seq) for seq in seqs)
-    rows = (first(connection, "member_by_key", (key,)) for key in keys)
-    return [to_record(name, row) for row in rows if row is not None]
+    keys = [member_key(collection, seq) for seq in seqs]
+    found = {row[0]: row for row in many(connection, "members_by_keys", (json.dumps(keys),))}
+    return [to_record(name, found[key]) for key in keys if key in found]
 
 
 def page(connection: apsw.Connection, name: str, after: int, limit: int) -> list[Record]:
@@ -68,6 +75,11 @@ def newest(connection: apsw.Connection, name: str, before: int | None, limit: in
     low, high = key_range(collection)
     upper = high if before is None else member_key(collection, before)
     return [to_record(name, row) for row in many(connection, "members_before", (low, upper, limit))]
+
+
+def size(connection: apsw.Connection, name: str) -> int:
+    collection = collection_key(connection, name)
+    return 0 if collection is None else int(only(connection, "collection_size", key_range(collection))[0])
 
 
 def feed(connection: apsw.Connection, name: str, after: int) -> Feed:

@@ -17,6 +17,11 @@ MAX_SEQ = (1 << SEQ_BITS) - 1
 VECTOR_ITEM_BYTES = 2
 """Of one component of a vector; the index says how it is written."""
 
+_ROLES: Mapping[str | None, Role | None] = {None: None} | {role.value: role for role in Role}
+_PROVENANCES = {provenance.value: provenance for provenance in Provenance}
+_TRUSTS = {trust.value: trust for trust in Trust}
+"""Looked up many times a search, for which calling an enumeration is too slow."""
+
 _encoder = msgspec.json.Encoder(order="sorted")
 
 
@@ -39,7 +44,7 @@ def encode_metadata(metadata: Metadata) -> str:
 
 
 def decode_metadata(text: str) -> dict[str, Any]:
-    return msgspec.json.decode(text, type=dict[str, Any])
+    return {} if text == "{}" else msgspec.json.decode(text, type=dict[str, Any])
 
 
 def row_hash(ts_ms: int, role: str | None, provenance: str, text: str, metadata: str) -> bytes:
@@ -70,9 +75,9 @@ def to_draft(row: Row) -> Draft:
     return Draft(
         text=text,
         ts_ms=ts_ms,
-        role=Role(role) if role else None,
-        provenance=Provenance(provenance),
-        trust=Trust(trust),
+        role=_ROLES[role],
+        provenance=_PROVENANCES[provenance],
+        trust=_TRUSTS[trust],
         stability=stability,
         tokens=tokens,
         terms=terms,
@@ -88,9 +93,9 @@ def to_record(collection: str, row: Row) -> Record:
         id=id_,
         text=text,
         ts_ms=ts_ms,
-        role=Role(role) if role else None,
-        provenance=Provenance(provenance),
-        trust=Trust(trust),
+        role=_ROLES[role],
+        provenance=_PROVENANCES[provenance],
+        trust=_TRUSTS[trust],
         stability=stability,
         tokens=tokens,
         metadata=decode_metadata(metadata),

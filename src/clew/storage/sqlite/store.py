@@ -19,8 +19,11 @@ from clew.storage.protocol import (
     Finding,
     Hint,
     NewRecord,
+    NewSummary,
     NewTurn,
+    Place,
     QueuedTask,
+    Shard,
     StoredRecord,
     Task,
     TermsOf,
@@ -76,6 +79,12 @@ class SqliteStore:
     def clear(self, collection: str) -> int:
         return self._writer.run(lambda connection: writes.clear_collection(connection, collection))
 
+    def condense(self, session_id: str, summaries: Sequence[NewSummary], shards: Sequence[Shard] = ()) -> None:
+        self._writer.run(lambda connection: writes.condense(connection, session_id, summaries, shards))
+
+    def readmit(self, session_id: str, ids: Sequence[str]) -> int:
+        return self._writer.run(lambda connection: writes.readmit(connection, session_id, ids))
+
     def ensure(self, collections: Sequence[str]) -> None:
         def operation(connection: apsw.Connection) -> None:
             for name in collections:
@@ -84,7 +93,7 @@ class SqliteStore:
         self._writer.run(operation)
 
     def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
-        return self._writer.run(lambda connection: writes.touch(connection, uses, now_ms))
+        return self._writer.run(lambda connection: writes.touch(connection, uses, now_ms), durable=False)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -94,6 +103,9 @@ class SqliteStore:
     def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
         return self._read(lambda connection: reads.seqs(connection, collection, ids))
 
+    def places(self, collection: str, id_: str) -> tuple[Place, ...]:
+        return self._read(lambda connection: reads.places(connection, collection, id_))
+
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
         return self._read(lambda connection: reads.members_at(connection, collection, seqs))
 
@@ -102,6 +114,9 @@ class SqliteStore:
 
     def newest(self, collection: str, before: int | None, limit: int) -> list[Record]:
         return self._read(lambda connection: reads.newest(connection, collection, before, limit))
+
+    def size(self, collection: str) -> int:
+        return self._read(lambda connection: reads.size(connection, collection))
 
     def collections(self) -> list[tuple[str, int]]:
         return self._read(lambda connection: many(connection, "all_collections"))

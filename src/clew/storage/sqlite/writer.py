@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 import apsw
@@ -19,6 +20,9 @@ from clew.storage.sqlite.connection import connection_lock
 
 T = TypeVar("T")
 Operation = Callable[[apsw.Connection], T]
+
+NO_WAIT = 1
+"""SQLite's `synchronous=NORMAL`: in the write-ahead log, a commit is in order but not yet on the disk."""
 
 MAX_GROUP = 256
 """Operations in one commit; bounds how long the first of them waits."""
@@ -31,9 +35,12 @@ class Writer:
         self._turn = threading.Lock()
         self._closed = False
 
-    def run(self, operation: Operation[T]) -> T:
-        """Carry out an operation; returns when it is durable, raises when nothing of it was kept."""
-        pending = _Pending(operation)
+    def run(self, operation: Operation[T], *, durable: bool = True) -> T:
+        """Carry out an operation; returns when it is durable, raises when nothing of it was kept.
+
+        What is not `durable` may be lost with the power, alone and as a whole, and does not wait for the disk.
+        """
+        pending = _Pending(operation, durable)
         self._waiting.append(pending)  # type: ignore[arg-type]  # results are read by their own caller
         while not pending.done:
             with self._turn:
@@ -51,7 +58,7 @@ class Writer:
         try:
             if self._closed:
                 raise StoreError("the store is closed")
-            with connection_lock(self._connection):
+            with self._synced(any(pending.durable for pending in group)), connection_lock(self._connection):
                 for pending in group:
                     pending.attempt(self._connection)
         except BaseException as error:  # noqa: BLE001 — every caller of the group must learn of it
@@ -62,10 +69,24 @@ class Writer:
             for pending in group:
                 pending.done = True
 
+    @contextmanager
+    def _synced(self, durable: bool) -> Iterator[None]:
+        """A commit that does not wait for the disk, where nothing in it needs to. The next that does syncs both."""
+        level = self._connection.pragma("synchronous")
+        if durable or level == NO_WAIT:
+            yield
+            return
+        self._connection.pragma("synchronous", NO_WAIT)
+        try:
+            yield
+        finally:
+            self._connection.pragma("synchronous", level)
+
 
 class _Pending(Generic[T]):
-    def __init__(self, operation: Operation[T]) -> None:
+    def __init__(self, operation: Operation[T], durable: bool) -> None:
         self._operation = operation
+        self.durable = durable
         self._error: BaseException | None = None
         self._result: T
         self.done = False

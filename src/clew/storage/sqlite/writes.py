@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
-from clew.domain.identity import is_raw
-from clew.domain.model import Draft
+from clew.domain.identity import (
+    dismissed,
+    holds_summaries,
+    is_raw,
+    kind_of,
+    owner_of,
+    session,
+    session_raw,
+    session_summary,
+)
+from clew.domain.model import Draft, Provenance
 from clew.errors import Conflict, RawHistoryProtected
 from clew.ports import EmbedderIdentity
-from clew.storage.protocol import NewRecord, NewTurn, Place, StoredRecord, Task
+from clew.storage.protocol import NewRecord, NewSummary, NewTurn, Place, Shard, StoredRecord, Task
 from clew.storage.sqlite.queries import first, many, only, run, run_each
 from clew.storage.sqlite.rows import (
     collection_key,
@@ -42,7 +52,7 @@ def _same_turn(connection: apsw.Connection, collection: int, place: Place, draft
     found = first(connection, "find_member", (collection, place.id))
     if found is None:
         return False
-    _, _, _, _, role, text, _ = found
+    *_, role, text, _ = found
     if (role, text) != (draft.role, draft.text):
         raise Conflict(f"{place.collection} already holds a turn {place.id!r} with other content")
     return True
@@ -58,11 +68,11 @@ def put_record(connection: apsw.Connection, new: NewRecord) -> tuple[int, bool]:
         record = _add_record(connection, new.draft, raw=False)
         version = 1
     else:
-        key, old, version, raw, role, text, metadata = found
+        key, old, version, raw, provenance, role, text, metadata = found
         if (role, text, metadata) == (new.draft.role, new.draft.text, encode_metadata(new.draft.metadata)):
             return version, False
-        if raw:
-            raise RawHistoryProtected(f"{place.id!r} in {place.collection} is a raw turn; it does not change")
+        if raw or provenance == Provenance.SUMMARY:
+            raise RawHistoryProtected(f"{place.id!r} in {place.collection} is a turn or a summary; it does not change")
         _drop_member(connection, key)
         record = _add_record(connection, new.draft, raw=False)
         run(connection, "move_uses", (record, old))
@@ -81,8 +91,11 @@ def remove_members(connection: apsw.Connection, name: str, ids: Sequence[str]) -
     for id_ in ids:
         found = first(connection, "find_member", (collection, id_))
         if found is not None:
-            _drop_member(connection, found[0])
-            _drop_orphan(connection, found[1])
+            key, record, _, raw, provenance, *_ = found
+            _refuse_summary(name, provenance)
+            _drop_member(connection, key)
+            _note_dismissed(connection, name, id_, record, raw=raw)
+            _drop_orphan(connection, record)
             count += 1
     return count
 
@@ -93,8 +106,10 @@ def clear_collection(connection: apsw.Connection, name: str) -> int:
         return 0
     low, high = key_range(collection)
     members = many(connection, "members_of_collection", (low, high))
-    for key, record in members:
+    for key, id_, record, raw, provenance in members:
+        _refuse_summary(name, provenance)
         run(connection, "delete_member", (key,))
+        _note_dismissed(connection, name, id_, record, raw=raw)
         _drop_orphan(connection, record)
     _mark_reload(connection, collection)
     return len(members)
@@ -104,6 +119,75 @@ def _removable(connection: apsw.Connection, name: str) -> int | None:
     if is_raw(name):
         raise RawHistoryProtected(f"{name} is raw history; it is kept for good")
     return collection_key(connection, name)
+
+
+def _refuse_summary(name: str, provenance: str) -> None:
+    if provenance == Provenance.SUMMARY and holds_summaries(name):
+        raise RawHistoryProtected(f"{name} holds summaries, which lead back to turns; they are kept for good")
+
+
+def _note_dismissed(connection: apsw.Connection, name: str, id_: str, record: int, *, raw: bool) -> None:
+    if raw and kind_of(name) == "session":
+        _add_place(connection, Place(dismissed(owner_of(name)), id_), record)
+
+
+def condense(
+    connection: apsw.Connection, session_id: str, summaries: Sequence[NewSummary], shards: Sequence[Shard]
+) -> None:
+    history = collection_key(connection, session_raw(session_id))
+    for shard in shards:
+        turn = first(connection, "find_member", (history, shard.turn_id))
+        if turn is None:
+            raise Conflict(f"session {session_id!r} has no turn {shard.turn_id!r}")
+        _add_place(connection, shard.place, turn[1])
+    view = ensure_collection(connection, session(session_id))
+    kept = ensure_collection(connection, session_summary(session_id))
+    for summary in summaries:
+        _add_summary(connection, view, kept, summary)
+
+
+def _add_summary(connection: apsw.Connection, view: int, kept: int, summary: NewSummary) -> None:
+    sources = [_node(connection, view, kept, id_) for id_ in dict.fromkeys(summary.sources)]
+    taken = [first(connection, "find_member", (collection, summary.id)) for collection in (view, kept)]
+    if not sources or None in sources or any(taken):
+        raise Conflict(f"the active view has changed; summary {summary.id!r} no longer fits it")
+    record = _add_record(connection, summary.draft, raw=False)
+    for collection in (kept, view):
+        _add_member(connection, collection, summary.id, record)
+    if summary.vector is not None:
+        _set_vector(connection, record, summary.vector)
+    _add_tasks(connection, record, summary.tasks)
+    for source in sources:
+        assert source is not None
+        _drop_member(connection, source)
+
+
+def _node(connection: apsw.Connection, view: int, kept: int, id_: str) -> int | None:
+    """The key of a turn or summary in the view. A client's own record there would be lost if it left."""
+    found = first(connection, "find_member", (view, id_))
+    if found is None or not (found[3] or first(connection, "find_member", (kept, id_))):
+        return None
+    return int(found[0])
+
+
+def readmit(connection: apsw.Connection, session_id: str, ids: Sequence[str]) -> int:
+    sources = [collection_key(connection, name) for name in (session_raw(session_id), session_summary(session_id))]
+    count = 0
+    for id_ in ids:
+        found = [first(connection, "find_member", (collection, id_)) for collection in sources]
+        record = next((row[1] for row in found if row is not None), None)
+        if record is not None:
+            count += _add_place(connection, Place(session(session_id), id_), record)
+    return count
+
+
+def _add_place(connection: apsw.Connection, place: Place, record: int) -> bool:
+    """Show a record in one more collection; False where that id is taken there already."""
+    collection = ensure_collection(connection, place.collection)
+    if first(connection, "find_member", (collection, place.id)) is not None:
+        return False
+    _add_member(connection, collection, place.id, record)
+    return True
 
 
 def ensure_collection(connection: apsw.Connection, name: str) -> int:
@@ -117,11 +201,9 @@ def touch(connection: apsw.Connection, uses: Mapping[str, Sequence[str]], now_ms
     count = 0
     for name, ids in uses.items():
         collection = collection_key(connection, name)
-        for id_ in ids if collection is not None else ():
-            found = first(connection, "find_member", (collection, id_))
-            if found is not None:
-                run(connection, "add_use", (found[1], now_ms))
-                count += 1
+        if collection is not None:
+            run(connection, "add_uses", (collection, json.dumps(list(ids)), now_ms))
+            count += connection.changes()
     return count
 
 
@@ -174,6 +256,8 @@ def restore_record(connection: apsw.Connection, stored: StoredRecord, tasks: tup
     """Write one exported record; False where the store holds it already."""
     if stored.raw:
         new = append_turn(connection, NewTurn(stored.draft, _raw_first(stored.places), tasks))
+    elif stored.draft.provenance is Provenance.SUMMARY and _any_taken(connection, stored.places):
+        new = False
     else:
         first, *others = stored.places
         _, new = put_record(connection, NewRecord(stored.draft, first, tasks))
@@ -190,6 +274,11 @@ def restore_record(connection: apsw.Connection, stored: StoredRecord, tasks: tup
 
 def _raw_first(places: tuple[Place, ...]) -> tuple[Place, ...]:
     return tuple(sorted(places, key=lambda place: not is_raw(place.collection)))
+
+
+def _any_taken(connection: apsw.Connection, places: Iterable[Place]) -> bool:
+    keys = ((collection_key(connection, place.collection), place.id) for place in places)
+    return any(first(connection, "find_member", key) is not None for key in keys)
 
 
 def _record_at(connection: apsw.Connection, place: Place) -> int:

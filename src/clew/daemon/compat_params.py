@@ -1,0 +1,124 @@
+"""What the methods of existing clients are given. Unknown fields are ignored, the types of known ones checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from clew.api import JsonObject
+from clew.structs import make_known, subclasses
+
+
+class Params(Struct, kw_only=True, rename="camel"):
+    """Base of them all."""
+
+
+class Nothing(Params):
+    pass
+
+
+class InsertText(Params):
+    collection: str
+    id: str
+    text: str
+    metadata: JsonObject = field(default_factory=dict)
+
+
+class InsertSessionTurn(Params):
+    session_id: str
+    id: str
+    text: str
+    metadata: JsonObject = field(default_factory=dict)
+
+
+class GatingScalar(Params):
+    text: str
+    user_id: str | None = None
+
+
+class SearchText(Params):
+    collection: str
+    text: str
+    k: int = 10
+    exclude_ids: tuple[str, ...] | None = None
+
+
+class SearchTextCollections(Params):
+    collections: tuple[str, ...]
+    text: str
+    k: int = 10
+    exclude_by_collection: dict[str, tuple[str, ...]] | None = None
+
+
+class QueryRawSession(Params):
+    session_id: str
+    text: str
+    k: int = 10
+    exclude_ids: tuple[str, ...] | None = None
+
+
+class CompactSession(Params):
+    session_id: str
+    force: bool | None = None
+    target_size: int | None = None
+    continuity_min_turns: int | None = None
+    continuity_tail_budget_tokens: int | None = None
+    continuity_prior_context_tokens: int | None = None
+
+
+class ExpandSummary(Params):
+    session_id: str
+    summary_id: str
+    max_depth: int | None = None
+
+
+class OneCollection(Params):
+    collection: str
+
+
+class ListByMeta(Params):
+    collection: str
+    key: str
+    value: Any
+
+
+class AccessUpdate(Params):
+    collection: str
+    ids: tuple[str, ...]
+
+
+class BumpAccessCounts(Params):
+    updates: tuple[AccessUpdate, ...]
+
+
+class OneUser(Params):
+    user_id: str | None = None
+
+
+class OneRecord(Params):
+    collection: str
+    id: str
+
+
+class LifecycleHint(Params, omit_defaults=True):
+    hook: str
+    reason: str | None = None
+    session_file: str | None = None
+    session_id: str | None = None
+    session_key: str | None = None
+    agent_id: str | None = None
+    workspace_dir: str | None = None
+    message_count: int | None = None
+    duration_ms: float | None = None
+    transcript_archived: bool | None = None
+    next_session_id: str | None = None
+    next_session_key: str | None = None
+
+
+class JournalQuery(Params):
+    session_id: str | None = None
+    limit: int = 50
+
+
+make_known(subclasses(Params))

@@ -1,0 +1,28 @@
+"""A summary cut to what a question asks of it: a pointer that can be opened, not the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from clew.domain.framing import CUT_MARK, clip
+from clew.domain.terms import analyse
+
+
+def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:
+    """The first line, and of the others, in their order, those that hold most of the wanted terms.
+
+    Lines that were left out show as a cut. Never more than `max_chars` characters.
+    """
+    if len(text) <= max_chars:
+        return text
+    first, *others = text.split("\n")
+    terms = set(wanted)
+    told = [sum(term in terms for term in analyse(line)) for line in others]
+    room = max_chars - len(first) - len(CUT_MARK)
+    kept: set[int] = set()
+    for place in sorted(range(len(others)), key=lambda place: (-told[place], place)):
+        if told[place] > 0 and len(others[place]) + 1 <= room:
+            kept.add(place)
+            room -= len(others[place]) + 1
+    lines = [first, *(line for place, line in enumerate(others) if place in kept)]
+    return clip("\n".join(lines) + CUT_MARK, max_chars)

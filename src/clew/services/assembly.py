@@ -1,0 +1,151 @@
+"""A context as it was decided, and the receipt that says what each section was allowed, took and left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from clew.api import Context, ContextMessage, LeftOut, Section
+from clew.domain import identity
+from clew.domain.budget import Allocation
+from clew.domain.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, Quoted, frame, line
+from clew.domain.model import Provenance, Record, Trust
+from clew.domain.tail import Tail
+from clew.services.authored import Shelf
+from clew.services.parts import Parts
+from clew.services.recall import Found, hit
+from clew.services.turns import MESSAGE_OVERHEAD_TOKENS, speaker_of
+
+MAX_LEFT_OUT = 50
+"""Of one section, in a receipt."""
+
+NEWLINE_TOKENS = 1
+
+
+def quoted(record: Record, text: str | None = None) -> Quoted:
+    """A record as a line of a frame, with where it is stored, so that it can be cited and opened.
+
+    A summary names its own span of time.
+    """
+    is_summary = record.provenance is Provenance.SUMMARY
+    return Quoted(
+        ref=f"{record.collection}/{record.id}",
+        when="" if is_summary else when(record),
+        who=speaker_of(record),
+        trust=_warning(record) if is_summary else record.trust,
+        text=record.text if text is None else text,
+    )
+
+
+def said(turn: Record, at: str) -> Quoted:
+    """A turn that was asked for by name, with the time to show beside it."""
+    return Quoted(ref="", when=at, who=speaker_of(turn), trust=_warning(turn), text=turn.text)
+
+
+def when(record: Record) -> str:
+    return datetime.fromtimestamp(record.ts_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
+
+
+def _warning(record: Record) -> str:
+    """The trust of a text, where it is worth a word."""
+    return record.trust if record.trust in (Trust.UNTRUSTED, Trust.QUARANTINED) else ""
+
+
+def frame_tokens(parts: Parts, opening: str, closing: str) -> int:
+    """What a frame costs around whatever is in it."""
+    return parts.counter.bound(opening) + parts.counter.bound(closing) + MESSAGE_OVERHEAD_TOKENS + NEWLINE_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    found: tuple[Found, ...] = ()
+    text: str = ""
+    tokens: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """Everything that was decided about one context."""
+
+    session_id: str
+    shelf: Shelf
+    messages: tuple[ContextMessage, ...]
+    """The turns of the tail."""
+    stored_ids: frozenset[str]
+    """Those of them that are in the session's history."""
+    tail: Tail
+    allocation: Allocation
+    guiding: tuple[Found, ...]
+    recalled: Recalled = Recalled()
+
+    @property
+    def guidance(self) -> list[Found]:
+        """What found room of the guidance the question touches."""
+        return [self.guiding[place] for place in self.allocation.guidance.taken]
+
+    def answer(self, degraded: Iterable[str]) -> Context:
+        sections = (self._hard(), self._soft(), self._tail(), self._guidance(), self._recalled())
+        soft = [self.shelf.soft[place] for place in self.allocation.soft.taken]
+        return Context(
+            messages=self.messages,
+            authored_text="\n".join(piece.text.rstrip("\r\n") for piece in (*self.shelf.hard, *soft)),
+            guidance_text=frame([line(quoted(item.record)) for item in self.guidance], GUIDANCE_OPEN, GUIDANCE_CLOSE),
+            guidance=tuple(map(hit, self.guidance)),
+            recalled_text=self.recalled.text,
+            recalled=tuple(map(hit, self.recalled.found)),
+            sections=sections,
+            budget_tokens=self.allocation.total,
+            used_tokens=sum(section.used_tokens for section in sections),
+            degraded=tuple(degraded),
+        )
+
+    def _hard(self) -> Section:
+        refs = [piece.ref for piece in self.shelf.hard]
+        return _section("hard", refs, allowed=self.allocation.hard, used=self.allocation.hard)
+
+    def _soft(self) -> Section:
+        grant = self.allocation.soft
+        refs = [self.shelf.soft[place].ref for place in grant.taken]
+        cut = [LeftOut(ref=piece.ref, reason="over the soft budget") for piece in self.shelf.soft[len(refs) :]]
+        return _section("soft", refs, allowed=grant.allowed, used=grant.used, left_out=cut)
+
+    def _tail(self) -> Section:
+        """What is older than the tail is not listed one by one: all of it is what recall is for."""
+        raw = identity.session_raw(self.session_id)
+        allowed = self.allocation.base + self.allocation.extension.allowed
+        refs = [f"{raw}/{message.id}" for message in self.messages if message.id in self.stored_ids]
+        return _section("tail", refs, allowed=allowed, used=self.tail.tokens, items=len(self.messages))
+
+    def _guidance(self) -> Section:
+        grant = self.allocation.guidance
+        refs = [item.ref for item in self.guidance]
+        cut = [
+            LeftOut(ref=item.ref, reason="over the guidance budget") for item in self.guiding if item.ref not in refs
+        ]
+        return _section("guidance", refs, allowed=grant.allowed, used=grant.used, left_out=cut)
+
+    def _recalled(self) -> Section:
+        refs = [item.ref for item in self.recalled.found]
+        left_out = self.recalled.left_out
+        return _section("recalled", refs, allowed=self.allocation.recall, used=self.recalled.tokens, left_out=left_out)
+
+
+def _section(
+    name: str,
+    refs: Sequence[str],
+    *,
+    allowed: int,
+    used: int,
+    left_out: Sequence[LeftOut] = (),
+    items: int | None = None,
+) -> Section:
+    return Section(
+        name=name,
+        budget_tokens=allowed,
+        used_tokens=used,
+        items=len(refs) if items is None else items,
+        refs=tuple(refs),
+        left_out=tuple(left_out[:MAX_LEFT_OUT]),
+    )

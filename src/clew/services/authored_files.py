@@ -1,0 +1,159 @@
+"""Which Markdown files the operator pointed at, what each is called, and what is in them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from stat import S_ISFIFO
+
+from clew.config import Config
+from clew.errors import InvalidInput
+
+MAX_FILE_BYTES = 1024 * 1024
+MAX_FILES = 20_000
+SUFFIXES = (".md", ".markdown", ".mdx")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file by the name it goes by: short, stable, and without the private part of its path."""
+
+    path: Path
+    name: str
+    core: bool
+    """One of the agent's own documents, as opposed to an ordinary note."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    text: str
+    digest: str
+
+
+Stamp = tuple[int, ...]
+"""Of a file, its time of change first; see `stamp`."""
+
+
+def core_files(config: Config) -> list[File]:
+    """The agent's own documents. One that is given twice, be it by way of a link, counts once."""
+    given = (_resolved(config, path) for path in config.authored_files)
+    distinct: dict[str, Path] = {}
+    for path in given:
+        distinct.setdefault(os.path.realpath(path), path)
+    paths = list(distinct.values())
+    return [File(path, name, core=True) for path, name in zip(paths, _short_names(paths), strict=True)]
+
+
+def note_files(config: Config) -> list[File]:
+    """Every note, those in folders by their path below the folder. Hidden files and folders are passed over."""
+    core = core_files(config)
+    known = {path for file in core for path in (file.path, Path(os.path.realpath(file.path)))}
+    taken = {file.name for file in core}
+    found: list[File] = []
+    for given in config.authored_notes:
+        root = _resolved(config, given)
+        for path in _walk(root) if os.path.isdir(root) else (root,):
+            if path in known:
+                continue
+            if len(found) == MAX_FILES:
+                raise InvalidInput(f"authored_notes holds more than {MAX_FILES} files; point at fewer")
+            name = _free_name(path, len(path.relative_to(root.parent).parts), taken)
+            known.add(path)
+            taken.add(name)
+            found.append(File(path, name, core=False))
+    return found
+
+
+def stamp(path: Path) -> Stamp | None:
+    """Changes whenever the file may have changed; None where there is no file.
+
+    Copying and unpacking preserve times, so the time of change alone would not do.
+    """
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:  # it may be there; who reads it learns what is wrong
+        return 0, error.errno or 0
+    return status.st_mtime_ns, status.st_size, status.st_ctime_ns, status.st_ino
+
+
+def read_file(path: Path) -> Content:
+    """Raises InvalidInput, naming the file, where it cannot be used."""
+    try:
+        if S_ISFIFO(path.stat().st_mode):  # it would keep its reader waiting
+            raise InvalidInput(f"{path.name} cannot be read: it is a pipe")
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}") from error
+    if len(data) > MAX_FILE_BYTES:
+        raise InvalidInput(f"{path.name} has over {MAX_FILE_BYTES} bytes, which is too much for an authored file")
+    try:
+        return Content(data.decode("utf-8"), hashlib.sha256(data).hexdigest())
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path.name} is not UTF-8 text: byte {error.start}") from error
+
+
+class Names:
+    """Documents by the names that links use for them."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._known = frozenset(names)
+        self._by_bare_name: dict[str, str] = {}
+        for name in sorted(self._known):
+            self._by_bare_name.setdefault(_bare(name), name)
+
+    def linked(self, source: str, link: str) -> str | None:
+        """The document a link leads to: by its path from the document it stands in, else by its bare name."""
+        target = os.path.normpath(PurePosixPath(source).parent / link)
+        for candidate in (target, *(target + suffix for suffix in SUFFIXES)):
+            if candidate in self._known:
+                return candidate
+        return self._by_bare_name.get(_bare(link))
+
+
+def _bare(name: str) -> str:
+    """The last part of a path, without its suffix, as wiki links write it."""
+    last = PurePosixPath(name).name.lower()
+    suffix = next((suffix for suffix in SUFFIXES if last.endswith(suffix)), "")
+    return last.removesuffix(suffix)
+
+
+def _resolved(config: Config, given: str) -> Path:
+    """A path that is not absolute is meant from the data folder, where the settings lie."""
+    path = Path(os.path.expanduser(given))
+    return path if path.is_absolute() else Path(os.path.realpath(config.data_dir / path))
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if name.lower().endswith(SUFFIXES) and not name.startswith("."):
+                yield Path(folder, name)
+
+
+def _short_names(paths: list[Path]) -> list[str]:
+    """The file's own name, with as many folders before it as it takes to tell it from the others."""
+    names = []
+    for path in paths:
+        others = {_last_parts(other, size) for other in paths if other != path for size in range(len(other.parts) + 1)}
+        names.append(_free_name(path, 1, others))
+    return names
+
+
+def _free_name(path: Path, size: int, taken: Container[str]) -> str:
+    """The last `size` parts of a path, or as many more as it takes to be told from other names."""
+    while _last_parts(path, size) in taken and size < len(path.parts):
+        size += 1
+    return _last_parts(path, size)
+
+
+def _last_parts(path: Path, size: int) -> str:
+    """A name of a file may be any bytes; what is not text in it is shown as such."""
+    name = "/".join(path.parts[-size:]).lstrip("/")
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

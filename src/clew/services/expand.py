@@ -1,0 +1,210 @@
+"""The way back from a summary to the turns it stands for.
+
+Nothing here happens by itself: ordinary recall shows summaries as they are, and only an explicit
+request opens one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from clew.api import (
+    Describe,
+    Expand,
+    Expansion,
+    Node,
+    Search,
+    SessionView,
+    ShowSession,
+)
+from clew.domain import identity
+from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, frame, line
+from clew.domain.lineage import Lineage, lineage_of
+from clew.domain.model import Record
+from clew.errors import InvalidInput, NotFound
+from clew.services.assembly import NEWLINE_TOKENS, frame_tokens, said, when
+from clew.services.history import Summary, active_view, all_summaries
+from clew.services.parts import Parts
+from clew.services.recall import MAX_HITS, recall
+from clew.services.records import view
+
+MAX_DEPTH = 64
+MAX_OPENED = 100
+MAX_EXPANSION_TOKENS = 200_000
+"""What one expansion gives at most; the rest is named and can be opened next."""
+
+
+def expand(parts: Parts, request: Expand) -> Expansion:
+    """The turns under the summaries, in order, as many as the bounds allow; a turn stands for itself."""
+    if not 1 <= request.max_depth <= MAX_DEPTH:
+        raise InvalidInput(f"maxDepth must be from 1 to {MAX_DEPTH}, not {request.max_depth}")
+    if not 1 <= len(request.ids) <= MAX_OPENED:
+        raise InvalidInput(f"one expansion opens from 1 to {MAX_OPENED} nodes, not {len(request.ids)}")
+    opening = _Opening(parts, request.session_id, _checked_tokens(request.budget_tokens))
+    for id_ in request.ids:
+        opening.open(_node(parts, request.session_id, id_), request.max_depth)
+    return opening.expansion(request.query)
+
+
+@dataclass
+class _Opening:
+    """Walks down from a summary. What lies below the depth bound stays closed."""
+
+    parts: Parts
+    session_id: str
+    budget: int
+    turns: list[Record] = field(default_factory=list)
+    closed: list[Node] = field(default_factory=list)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def open(self, record: Record, depth: int) -> None:
+        if (record.collection, record.id) in self.seen:
+            return
+        self.seen.add((record.collection, record.id))
+        lineage = lineage_of(record)
+        if lineage is None:
+            self.turns.append(record)
+        elif depth == 0:
+            self.closed.append(_summary_node(record, lineage))
+        else:
+            below = identity.session_raw if lineage.level == 1 else identity.session_summary
+            for child in self.parts.store.get(below(self.session_id), lineage.source_ids):
+                self.open(child, depth - 1 if lineage.level > 1 else 0)
+
+    def expansion(self, query: str | None) -> Expansion:
+        self.turns.sort(key=lambda turn: turn.seq)
+        chosen = self._within_budget(self.turns if query is None else self._by_relevance(query))
+        text, tokens = self._rendered(chosen)
+        while tokens > self.budget:  # where times go back and forth, more of them are shown than were reckoned
+            chosen.pop()
+            text, tokens = self._rendered(chosen)
+        shown = {turn.id for turn in chosen}
+        return Expansion(
+            turns=tuple(view(turn) for turn in self.turns if turn.id in shown),
+            text=text,
+            closed=(*self.closed, *(_turn_node(turn) for turn in self.turns if turn.id not in shown)),
+            tokens=tokens,
+        )
+
+    def _within_budget(self, ranked: Sequence[Record]) -> list[Record]:
+        """The turns that fit, each tried in its turn. Those of one minute share what it costs to name it."""
+        chosen: list[Record] = []
+        minutes: set[str] = set()
+        used = frame_tokens(self.parts, FRAME_OPEN, FRAME_CLOSE)
+        for turn in ranked:
+            minute = when(turn)
+            text = line(said(turn, "" if minute in minutes else minute))
+            cost = self.parts.counter.bound(text) + NEWLINE_TOKENS
+            if used + cost <= self.budget:
+                chosen.append(turn)
+                minutes.add(minute)
+                used += cost
+        return chosen
+
+    def _rendered(self, chosen: Sequence[Record]) -> tuple[str, int]:
+        """In the order they were said; a time stands where it is another than the line before has."""
+        turns = sorted(chosen, key=lambda turn: turn.seq)
+        minutes = [when(turn) for turn in turns]
+        shown = [minute if minute != before else "" for before, minute in zip(["", *minutes], minutes, strict=False)]
+        text = frame([line(said(turn, minute)) for turn, minute in zip(turns, shown, strict=True)])
+        return text, self.parts.counter.bound(text)
+
+    def _by_relevance(self, query: str) -> list[Record]:
+        search = Search(text=query, k=MAX_HITS, collections=(identity.session_raw(self.session_id),))
+        found, _ = recall(self.parts, search)
+        rank = {item.record.id: place for place, item in enumerate(found)}
+        return sorted(self.turns, key=lambda turn: rank.get(turn.id, len(rank)))
+
+
+def describe(parts: Parts, request: Describe) -> Node:
+    """One node with its lineage, both ways."""
+    record = _node(parts, request.session_id, request.id)
+    lineage = lineage_of(record)
+    level = 0 if lineage is None else lineage.level
+    parents = tuple(
+        summary.record.id
+        for summary in all_summaries(parts, request.session_id)
+        if summary.lineage.level == level + 1 and record.id in summary.lineage.source_ids
+    )
+    in_view = bool(parts.store.seqs(identity.session(request.session_id), [record.id]))
+    if lineage is None:
+        return _turn_node(record, parents=parents, in_view=in_view, text=record.text)
+    return _summary_node(record, lineage, parents=parents, in_view=in_view, text=record.text)
+
+
+def show_session(parts: Parts, request: ShowSession) -> SessionView:
+    session_id = request.session_id
+    names = (identity.session_raw(session_id), identity.dismissed(session_id))
+    turn_count, dismissed_count = (parts.store.size(name) for name in names)
+    if turn_count == 0:
+        raise NotFound(f"there is no session {session_id!r}")
+    shown = active_view(parts, session_id)
+    on_top = [_node_of(item, in_view=True) for item in shown.summaries]
+    on_top += [_turn_node(turn, in_view=True) for turn in shown.turns]
+    in_view = {item.record.id for item in shown.summaries}
+    summaries = [_node_of(item, in_view=item.record.id in in_view) for item in all_summaries(parts, session_id)]
+    return SessionView(
+        session_id=session_id,
+        turn_count=turn_count,
+        view=tuple(sorted(on_top, key=lambda node: node.first_ts)),
+        summaries=tuple(summaries),
+        dismissed_count=dismissed_count,
+    )
+
+
+def _node(parts: Parts, session_id: str, id_: str) -> Record:
+    for name in (identity.session_summary(session_id), identity.session_raw(session_id)):
+        for record in parts.store.get(name, [id_]):
+            return record
+    raise NotFound(f"session {session_id!r} has neither a summary nor a turn {id_!r}")
+
+
+def _node_of(item: Summary, *, in_view: bool) -> Node:
+    return _summary_node(item.record, item.lineage, in_view=in_view, text=item.record.text)
+
+
+def _summary_node(
+    record: Record, lineage: Lineage, *, parents: tuple[str, ...] = (), in_view: bool = False, text: str = ""
+) -> Node:
+    return Node(
+        id=record.id,
+        kind="summary",
+        level=lineage.level,
+        tokens=record.tokens,
+        source_ids=lineage.source_ids,
+        parent_ids=parents,
+        prior_ids=lineage.prior_ids,
+        turn_count=lineage.turn_count,
+        first_ts=lineage.first_ts_ms,
+        last_ts=lineage.last_ts_ms,
+        compacted_ts=lineage.compacted_ts_ms,
+        method=lineage.method,
+        confidence=lineage.confidence,
+        trivial=lineage.trivial,
+        in_view=in_view,
+        text=text,
+    )
+
+
+def _turn_node(record: Record, *, parents: tuple[str, ...] = (), in_view: bool = False, text: str = "") -> Node:
+    return Node(
+        id=record.id,
+        kind="turn",
+        level=0,
+        tokens=record.tokens,
+        parent_ids=parents,
+        first_ts=record.ts_ms,
+        last_ts=record.ts_ms,
+        in_view=in_view,
+        role=record.role.value if record.role else None,
+        text=text,
+    )
+
+
+def _checked_tokens(budget_tokens: int | None) -> int:
+    if budget_tokens is None:
+        return MAX_EXPANSION_TOKENS
+    if not 1 <= budget_tokens <= MAX_EXPANSION_TOKENS:
+        raise InvalidInput(f"budgetTokens must be from 1 to {MAX_EXPANSION_TOKENS}, not {budget_tokens}")
+    return budget_tokens

@@ -1,0 +1,91 @@
+"""What a context recalls for a query: two passes over everything that is neither authored rule nor tail.
+
+The first pass takes what is near to the query. The second weighs it: by the words it shares with the
+query, and by its standing, which is made of age, use and origin. Documents that the best of them link
+to come in behind them, one step far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from clew.domain import identity
+from clew.domain.model import Record
+from clew.domain.ranking import (
+    AUTHORITY_OF_PROVENANCE,
+    HOP_MIN_SCORE,
+    HOP_SHARE,
+    SIMILARITY_ALONE,
+    ContextWeights,
+    context_score,
+    standing,
+    use_share,
+)
+from clew.index.search import Query
+from clew.services.parts import Parts
+from clew.services.recall import Found, best, origin, without_repeats
+
+
+def project(
+    parts: Parts, query: Query, collections: Sequence[str], exclude: Mapping[str, Sequence[str]]
+) -> list[Found]:
+    """The most fitting records, best first."""
+    near = best(
+        parts,
+        replace(query, weights=SIMILARITY_ALONE),
+        collections,
+        parts.config.recall_candidates,
+        exclude=exclude,
+        at_least=parts.config.recall_min_similarity,
+    )
+    ranked = _in_order(_weighed(parts, near))[: parts.config.recall_items]
+    return without_repeats(_in_order(ranked + _linked(parts, ranked)))[: parts.config.recall_items]
+
+
+def _weighed(parts: Parts, near: Sequence[Found]) -> list[Found]:
+    weights = ContextWeights.normalised(*parts.config.context_weights)
+    most = max((item.record.access_count for item in near), default=0)
+    return [_weigh(item, most, weights) for item in near]
+
+
+def _weigh(item: Found, most: int, weights: ContextWeights) -> Found:
+    use = use_share(item.record.access_count, most)
+    authority = AUTHORITY_OF_PROVENANCE[item.record.provenance]
+    stands = standing(item.candidate.recency, use, authority, weights)
+    score = context_score(item.candidate.similarity, stands, item.candidate.keywords) * item.quality
+    return replace(item, score=score, use=use, authority=authority)
+
+
+def _linked(parts: Parts, ranked: Sequence[Found]) -> list[Found]:
+    """What the ranked documents link to, each with a share of the best score that leads to it."""
+    there = {origin(item.record) for item in ranked}
+    parents: dict[str, Found] = {}
+    for item in ranked:  # best first, so the first parent is the best
+        for target in _targets(parts, item.record):
+            parents.setdefault(target, item)
+    wanted = [id_ for id_, parent in parents.items() if parent.score * HOP_SHARE >= HOP_MIN_SCORE]
+    return [
+        replace(
+            parents[record.id],
+            record=record,
+            candidate=replace(parents[record.id].candidate, seq=record.seq, ts_ms=record.ts_ms),
+            score=parents[record.id].score * HOP_SHARE,
+            linked_from=parents[record.id].ref,
+        )
+        for record in parts.store.get(identity.LORE, wanted)
+        if origin(record) not in there
+    ]
+
+
+def _targets(parts: Parts, record: Record) -> list[str]:
+    links = record.metadata.get("hop_targets") if record.collection == identity.LORE else None
+    if not isinstance(links, list):
+        return []
+    source = str(record.metadata.get("source_doc"))
+    leads = (parts.library.lead_of(source, link) for link in links if isinstance(link, str))
+    return [lead for lead in leads if lead is not None]
+
+
+def _in_order(found: list[Found]) -> list[Found]:
+    return sorted(found, key=lambda item: (-item.score, -item.record.ts_ms, item.record.id))

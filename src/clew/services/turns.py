@@ -1,0 +1,59 @@
+"""Turns as the tail sees them: what assembling and compacting must agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clew.api import ContextMessage
+from clew.domain.budget import portion
+from clew.domain.model import Provenance, Record, Role, role_of
+from clew.domain.tail import Tail, TailTurn, split_tail
+from clew.errors import InvalidInput
+from clew.services.parts import Parts
+
+MESSAGE_OVERHEAD_TOKENS = 4
+"""What chat APIs add to each message for its role and delimiters."""
+
+MIN_BUDGET_TOKENS = 64
+MAX_BUDGET_TOKENS = 10_000_000
+
+
+def checked_budget(parts: Parts, budget_tokens: int | None) -> int:
+    total = parts.config.budget_tokens if budget_tokens is None else budget_tokens
+    if not MIN_BUDGET_TOKENS <= total <= MAX_BUDGET_TOKENS:
+        raise InvalidInput(f"budgetTokens must be from {MIN_BUDGET_TOKENS} to {MAX_BUDGET_TOKENS}, not {total}")
+    return total
+
+
+def tail_target(parts: Parts, total: int) -> int:
+    """How many tokens the tail grows to."""
+    return portion(total, parts.config.tail_share)
+
+
+def tail_of(parts: Parts, turns: Sequence[TailTurn], target: int, min_turns: int | None = None) -> Tail:
+    least = parts.config.tail_min_turns if min_turns is None else min_turns
+    return split_tail(turns, least, target, max(parts.config.tail_max_turns, least))
+
+
+def stored_message(record: Record) -> ContextMessage:
+    calls = record.metadata.get("toolCallIds", ())
+    answered = record.metadata.get("toolCallId")
+    return ContextMessage(
+        role=(record.role or Role.USER).value,
+        text=record.text,
+        id=record.id,
+        tool_call_ids=tuple(call for call in calls if isinstance(call, str)) if isinstance(calls, list) else (),
+        tool_call_id=answered if isinstance(answered, str) else None,
+    )
+
+
+def tail_turn(parts: Parts, message: ContextMessage) -> TailTurn:
+    tokens = parts.counter.bound(message.text) + MESSAGE_OVERHEAD_TOKENS
+    return TailTurn(role_of(message.role), tokens, message.tool_call_ids, message.tool_call_id)
+
+
+def speaker_of(record: Record) -> str:
+    """Who said it: the name it was given, else the tool's, else the role; of what nobody said, what it is."""
+    names = (record.metadata.get(key) for key in ("speaker", "toolName"))
+    nobody = "summary" if record.provenance is Provenance.SUMMARY else "note"
+    return next((name for name in names if isinstance(name, str) and name), record.role or nobody)

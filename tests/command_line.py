@@ -1,0 +1,69 @@
+"""Command lines for tests: each a run of its own on one data folder, in this process or on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.cli.main import main
+
+ESCAPE = "\x1b]0;owned\x07"
+"""What would rename a terminal's window, if it ever reached one."""
+
+
+@dataclass(frozen=True)
+class Clew:
+    """Runs command lines on one data folder."""
+
+    data_dir: Path
+    capsys: pytest.CaptureFixture[str]
+
+    def __call__(self, *arguments: str, status: int = 0) -> str:
+        self.capsys.readouterr()
+        found = main([*arguments, "--data", str(self.data_dir)])
+        out, err = self.capsys.readouterr()
+        assert found == status, (out, err)
+        return out + err
+
+    def json(self, *arguments: str, status: int = 0) -> Any:
+        self.capsys.readouterr()
+        found = main(["--json", *arguments, "--data", str(self.data_dir)])
+        out, err = self.capsys.readouterr()
+        assert (found, err) == (status, ""), out
+        assert out.count("\n") == 1, "one object on one line"
+        return json.loads(out)
+
+
+def write_lines(path: Path, lines: Sequence[object]) -> Path:
+    path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines), "utf-8")
+    return path
+
+
+def on_a_terminal(data_dir: Path, *arguments: str, no_color: bool = False, columns: int = 100) -> str:
+    """What a terminal receives."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
+    environment.pop("NO_COLOR", None)
+    if no_color:
+        environment["NO_COLOR"] = "1"
+    command = [sys.executable, "-m", "clew.cli.main", *arguments, "--data", str(data_dir)]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        received = bytearray()
+        try:
+            while chunk := os.read(ours, 65_536):
+                received += chunk
+        except OSError:
+            pass  # Linux reports the closed other end as an error
+        os.close(ours)
+        assert process.wait() == 0
+    return received.decode("utf-8")

@@ -1,0 +1,146 @@
+"""What holds for every score, whatever it is made from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from clew.domain.model import Provenance
+from clew.domain.ranking import (
+    AUTHORITY_OF_PROVENANCE,
+    HOP_SHARE,
+    ContextWeights,
+    Weights,
+    context_score,
+    fuse,
+    quality,
+    recency,
+    standing,
+    unit,
+    use_share,
+)
+
+pytestmark = pytest.mark.requirement("RANK-2")
+
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+UNIT = st.floats(0, 1)
+COUNT = st.integers(-(2**63), 2**63)
+WEIGHTS = st.builds(ContextWeights.normalised, ANY, ANY, ANY)
+LANE = hnp.arrays(np.float32, 4, elements=st.floats(width=32, allow_nan=True, allow_infinity=True))
+TIMES = hnp.arrays(np.int64, 4, elements=st.integers(0, 253_402_300_799_999))
+
+
+def is_unit(value: float) -> bool:
+    return math.isfinite(value) and 0.0 <= value <= 1.0
+
+
+def all_unit(values: np.ndarray) -> bool:
+    return bool(np.isfinite(values).all() and (values >= 0).all() and (values <= 1).all())
+
+
+@given(ANY, ANY, ANY)
+def test_weights_of_a_context_are_clamped_and_sum_to_one(recent: float, use: float, authority: float) -> None:
+    weights = ContextWeights.normalised(recent, use, authority)
+    parts = (weights.recency, weights.use, weights.authority)
+    assert all(map(is_unit, parts))
+    assert sum(parts) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("nothing", [0.0, -1.0, math.nan, math.inf, -math.inf])
+def test_weights_that_say_nothing_leave_what_is_said_by_origin_and_by_likeness(nothing: float) -> None:
+    assert ContextWeights.normalised(nothing, nothing, nothing) == ContextWeights(0.0, 0.0, 1.0)
+    assert Weights.normalised(nothing, nothing, nothing) == Weights(1.0, 0.0, 0.0)
+
+
+@given(ANY, ANY, ANY, WEIGHTS)
+def test_standing_is_in_the_unit_interval(recent: float, use: float, authority: float, weights: ContextWeights) -> None:
+    assert is_unit(standing(recent, use, authority, weights))
+
+
+@given(UNIT, UNIT, UNIT, WEIGHTS)
+def test_standing_lies_between_the_least_and_the_most_it_is_made_of(
+    recent: float, use: float, authority: float, weights: ContextWeights
+) -> None:
+    value = standing(recent, use, authority, weights)
+    parts = (recent, use, authority)
+    assert min(parts) - 1e-9 <= value <= max(parts) + 1e-9
+
+
+@given(COUNT, COUNT)
+def test_use_is_in_the_unit_interval_and_below_one(count: int, most: int) -> None:
+    share = use_share(count, most)
+    assert is_unit(share)
+    assert share > 0 or count <= 0
+
+
+@given(st.integers(0, 2**40), st.integers(0, 2**40), st.integers(0, 2**40))
+def test_more_use_never_counts_for_less(one: int, other: int, most: int) -> None:
+    fewer, more = sorted((one, other))
+    assert use_share(fewer, max(most, more)) <= use_share(more, max(most, more))
+
+
+@given(ANY, ANY, ANY, ANY)
+def test_a_score_in_a_context_is_in_the_unit_interval(
+    similarity: float, stands: float, keywords: float, decay: float
+) -> None:
+    score = context_score(similarity, stands, keywords)
+    assert is_unit(score)
+    assert is_unit(quality(decay))
+    assert is_unit(score * quality(decay) * HOP_SHARE)
+
+
+@given(UNIT, UNIT, UNIT, UNIT)
+def test_a_score_rises_with_each_thing_it_is_made_of(
+    similarity: float, stands: float, one: float, other: float
+) -> None:
+    low, high = sorted((one, other))
+    slack = 1e-12
+    assert context_score(similarity, stands, low) <= context_score(similarity, stands, high) + slack
+    assert context_score(low, stands, similarity) <= context_score(high, stands, similarity) + slack
+    assert context_score(similarity, low, stands) <= context_score(similarity, high, stands) + slack
+    assert quality(high) <= quality(low)
+
+
+@given(UNIT, UNIT, UNIT)
+def test_the_words_of_the_query_lift_a_score_but_never_above_its_likeness(
+    similarity: float, stands: float, keywords: float
+) -> None:
+    assert context_score(similarity, stands, keywords) <= similarity * stands + 1e-12
+    assert context_score(similarity, stands, 1.0) == pytest.approx(similarity * stands)
+
+
+@given(LANE, st.none() | LANE, ANY)
+def test_the_fusion_of_any_lanes_is_in_the_unit_interval(
+    lexical: np.ndarray, dense: np.ndarray | None, exact: float
+) -> None:
+    with np.errstate(invalid="ignore", over="ignore"):
+        assert all_unit(fuse(lexical, dense, exact))
+
+
+@given(TIMES, st.integers(-(2**50), 2**50), ANY)
+def test_recency_is_in_the_unit_interval_whatever_the_clock_and_the_decay_say(
+    times: np.ndarray, now: int, decay: float
+) -> None:
+    with np.errstate(over="ignore"):
+        assert all_unit(recency(times, now, decay))
+
+
+@given(LANE)
+def test_what_is_no_number_becomes_nothing(values: np.ndarray) -> None:
+    before = values.copy()
+    clamped = unit(values)
+    assert all_unit(clamped)
+    assert (clamped[np.isnan(before)] == 0).all()
+    assert np.array_equal(values, before, equal_nan=True)
+
+
+def test_every_origin_has_an_authority_and_only_the_operators_is_whole() -> None:
+    assert AUTHORITY_OF_PROVENANCE.keys() == set(Provenance)
+    assert [origin for origin, value in AUTHORITY_OF_PROVENANCE.items() if value == 1.0] == [Provenance.AUTHORED]
+    assert min(AUTHORITY_OF_PROVENANCE, key=AUTHORITY_OF_PROVENANCE.__getitem__) is Provenance.TOOL_OUTPUT
+    assert all(map(is_unit, AUTHORITY_OF_PROVENANCE.values()))
