@@ -340,3 +340,29 @@ def test_every_context_holds_the_whole_of_one_version_of_a_file(open_full: Open,
             write(number)
         assert {context.result().authored_text for context in contexts} <= set(versions)
     assert memory.assemble("s").authored_text == versions[1]
+
+
+@pytest.mark.requirement("CONT-1", "COMP-1")
+def test_after_a_compaction_the_tail_is_what_the_view_still_shows(open_memory: OpenMemory) -> None:
+    memory = open_memory(tail_min_turns=2)
+    for number in range(30):
+        memory.ingest(
+            "s", "user", f"Question {number} about the pump in hall {number} and its pressure?", id=f"q{number}"
+        )
+        memory.ingest(
+            "s", "assistant", f"Answer {number}: the pump holds {number} bar, checked today.", id=f"a{number}"
+        )
+    assert memory.compact("s", force=True).did_compact
+    assert [message.id for message in memory.assemble("s").messages] == ["q29", "a29"]
+
+
+@pytest.mark.requirement("CONT-1")
+def test_a_base_that_asks_for_more_than_the_view_shows_takes_it_from_the_history(open_memory: OpenMemory) -> None:
+    with open_memory(tail_min_turns=2) as memory:
+        for number in range(40):
+            memory.ingest(
+                "s", "assistant", f"Note {number}: the pump holds {number} bar, checked today.", id=f"n{number}"
+            )
+        assert memory.compact("s", force=True).did_compact
+    later = open_memory(tail_min_turns=6)
+    assert [message.id for message in later.assemble("s").messages][-6:] == [f"n{n}" for n in range(34, 40)]

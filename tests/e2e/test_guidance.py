@@ -329,7 +329,9 @@ def test_guidance_comes_before_recall_and_is_not_recalled_as_well(open_words: Op
 def test_guidance_that_is_in_the_tail_already_is_not_said_again(open_words: Open, with_ids: bool) -> None:
     memory = open_words()
     said(memory, RULE, id="rule")
-    assert memory.assemble("s", user_id="ana").messages[0].text == RULE
+    assert injected(memory.assemble("s", query=QUERY, user_id="ana")) == [RULE]
+    memory.ingest("s", "user", RULE, user_id="ana")
+    assert memory.assemble("s", user_id="ana").messages[-1].text == RULE
     assert injected(memory.assemble("s", query=QUERY, user_id="ana")) == []
     given = [Message(role="user", text=RULE, id="rule" if with_ids else None), Message(role="assistant", text="Noted.")]
     assert injected(memory.assemble("s", query=QUERY, user_id="ana", messages=given)) == []

@@ -23,6 +23,7 @@ from clew.index.search import Query
 from clew.services import guidance
 from clew.services.assembly import NEWLINE_TOKENS, Assembly, Recalled, frame_tokens, quoted
 from clew.services.authored import Shelf, over_share
+from clew.services.history import is_turn
 from clew.services.parts import Parts
 from clew.services.projection import project
 from clew.services.recall import Found, best, origin, prepare, visible_collections
@@ -119,26 +120,35 @@ class _Troubles:
 
 def _messages(parts: Parts, request: Assemble, total: int) -> list[ContextMessage]:
     if request.messages is None:
-        return _stored_messages(parts, identity.session_raw(request.session_id), tail_target(parts, total))
+        return _stored_messages(parts, request.session_id, tail_target(parts, total))
     identity.session(request.session_id)
     return [_given_message(message) for message in request.messages]
 
 
-def _stored_messages(parts: Parts, session: str, target_tokens: int) -> list[ContextMessage]:
-    """The newest turns, oldest first: enough to fill the target, and one more read for coupled ones."""
-    records: list[Record] = []
+def _stored_messages(parts: Parts, session_id: str, target_tokens: int) -> list[ContextMessage]:
+    """The newest turns, oldest first. Those that a summary stands for come back only where the base needs them."""
+    turns = _newest_turns(parts, identity.session(session_id), target_tokens)
+    if len(turns) < parts.config.tail_min_turns:
+        turns = _newest_turns(parts, identity.session_raw(session_id), 0)
+    return [stored_message(turn) for turn in reversed(turns)]
+
+
+def _newest_turns(parts: Parts, collection: str, target_tokens: int) -> list[Record]:
+    """Newest first: enough to fill the target, and a few more, since coupled ones must not be parted."""
+    turns: list[Record] = []
     tokens = 0
+    before: int | None = None
     enough = False
     while True:
-        before = records[-1].seq if records else None
         wanted = _COUPLED_TURNS if enough else _TURNS_A_READ
-        read = parts.store.newest(session, before, wanted)
-        records += read
+        read = parts.store.newest(collection, before, wanted)
+        turns += [record for record in read if is_turn(record)]
         if enough or len(read) < wanted:
-            return [stored_message(record) for record in reversed(records)]
+            return turns
+        before = read[-1].seq
         tokens += sum(record.tokens for record in read)
-        full = tokens >= target_tokens or len(records) >= parts.config.tail_max_turns
-        enough = full and len(records) >= parts.config.tail_min_turns
+        full = tokens >= target_tokens or len(turns) >= parts.config.tail_max_turns
+        enough = full and len(turns) >= parts.config.tail_min_turns
 
 
 def _stored_ids(parts: Parts, request: Assemble, tail: Sequence[ContextMessage]) -> frozenset[str]:

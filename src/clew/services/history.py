@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clew.domain import identity
-from clew.domain.lineage import Graph, Lineage, lineage_of
+from clew.domain.lineage import Lineage, lineage_of
 from clew.domain.model import Provenance, Record
 from clew.services.parts import Parts
 
 _RECORDS_A_READ = 1000
 
-OF_TURNS = frozenset({Provenance.USER_TURN, Provenance.ASSISTANT_TURN, Provenance.SYSTEM_TURN, Provenance.TOOL_OUTPUT})
+_OF_TURNS = frozenset({Provenance.USER_TURN, Provenance.ASSISTANT_TURN, Provenance.SYSTEM_TURN, Provenance.TOOL_OUTPUT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class View:
 def active_view(parts: Parts, session_id: str) -> View:
     """Turns in the order they were said, which is that of the raw history, whatever their clocks showed."""
     records = list(every(parts, identity.session(session_id)))
-    turns = [record for record in records if record.provenance in OF_TURNS]
+    turns = [record for record in records if is_turn(record)]
     history = identity.session_raw(session_id)
     order = parts.store.seqs(history, [turn.id for turn in turns])
     if len(order) < len(turns):
@@ -51,11 +51,9 @@ def active_view(parts: Parts, session_id: str) -> View:
     return View(tuple(said), tuple(summaries))
 
 
-def graph(parts: Parts, session_id: str) -> Graph:
-    """All summaries of a session over the ids of all its turns."""
-    summaries = {item.record.id: item.lineage for item in all_summaries(parts, session_id)}
-    turns = {record.id for record in every(parts, identity.session_raw(session_id))}
-    return Graph(summaries, turns)
+def is_turn(record: Record) -> bool:
+    """Whether a record of a session's view is a turn, and not a summary or what a client put there."""
+    return record.provenance in _OF_TURNS
 
 
 def all_summaries(parts: Parts, session_id: str) -> list[Summary]:

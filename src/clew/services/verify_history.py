@@ -13,7 +13,7 @@ from clew.domain import identity
 from clew.domain.lineage import Graph
 from clew.domain.model import Provenance, Record, least
 from clew.services.assemble import planned
-from clew.services.history import OF_TURNS, Summary, active_view, all_summaries, every
+from clew.services.history import Summary, active_view, all_summaries, every, is_turn
 from clew.services.parts import Parts
 from clew.storage.protocol import Finding
 
@@ -156,7 +156,7 @@ def _tail(parts: Parts, history: _History) -> Iterator[str]:
         yield f"the newest turn {newest} is not in the view"
     for shown in every(parts, identity.session(history.session_id)):
         said = history.turns.get(shown.id)
-        if said is None and shown.provenance in OF_TURNS:
+        if said is None and is_turn(shown):
             yield f"turn {shown.id} of the view is not in the raw history"
         if said is not None and shown.text != said.text:
             yield f"turn {shown.id} is not shown as it was said"
