@@ -2,10 +2,10 @@
 
     python -m bench.continuity_assemble
 
-Measured before and after the session is compacted, each with the linear algebra library limited to one thread, as the
-daemon limits it, and as it comes. The vector of each query is known beforehand, so the embedder is left out. Every
-measurement runs in a process of its own over the same store. Processor times stand beside those of the clock,
-since others may use the machine too.
+Measured before and after the session is compacted, each in a process that is set up as the daemon's is (its garbage
+collection, and one thread of the linear algebra library) and in one that is not. The vector of each query is known
+beforehand, so the embedder is left out. Every measurement runs in a process of its own over the same store. Processor
+times stand beside those of the clock, since others may use the machine too.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from bench.corpus import make_questions, make_records
 from bench.embedder import WordVectors
 from bench.results import Spread, spread
 from clew import Message
+from clew.daemon.run import tune_interpreter
 from clew.index.vectors import BLAS_THREADS
 
 SESSION, USER = "bench", "0"
 LIMIT_MS = 25.0
+AS_DAEMON = "as in the daemon"
 WARM_UP = 20
 ROOT = Path(__file__).parent.parent
 
@@ -86,18 +88,20 @@ def _compact(folder: Path) -> None:
 
 
 def _in_processes(options: argparse.Namespace, folder: str) -> dict[str, Measured]:
-    """The same measurement with one thread of the library and with as many as it likes."""
+    """The same measurement in both kinds of process."""
     given = ("--store", folder, "--questions", str(options.questions), "--memories", str(options.memories))
     command = [sys.executable, "-m", "bench.continuity_assemble", *given]
     plain = {name: value for name, value in os.environ.items() if name != BLAS_THREADS}
     measured = {}
-    for name, environment in (("one thread", plain | {BLAS_THREADS: "1"}), ("as it comes", plain)):
+    for name, environment in ((AS_DAEMON, plain | {BLAS_THREADS: "1"}), ("in any process", plain)):
         done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)
         measured[name] = msgspec.json.decode(done.stdout, type=Measured)
     return measured
 
 
 def _measure(folder: Path, count: int, size: int) -> Measured:
+    if os.environ.get(BLAS_THREADS) == "1":
+        tune_interpreter()
     store = ClewStore(folder)
     wall_ms, processor_ms = [], []
     for question in make_questions(count + WARM_UP, size, 1):

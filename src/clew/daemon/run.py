@@ -44,8 +44,7 @@ def serve(config: Config, open_memory: Callable[[Config], MemoryApi]) -> int:
     _log_to_stderr(config.log_format)
     endpoint = parse_endpoint(config.endpoint)
     _allow_files(config.max_connections + SPARE_FILES)
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    gc.set_threshold(*COLLECT_AFTER)
+    tune_interpreter()
     with data_lock(config.data_dir) as announce:
         token = daemon_token(config) if isinstance(endpoint, TcpEndpoint) else None
         memory = open_memory(config)
@@ -58,6 +57,12 @@ def serve(config: Config, open_memory: Callable[[Config], MemoryApi]) -> int:
         finally:
             closed = _close(memory)
     return 0 if drained and closed else 1
+
+
+def tune_interpreter() -> None:
+    """Set Python up for a process that does nothing but serve. A library would have no business to."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    gc.set_threshold(*COLLECT_AFTER)
 
 
 def _read_authored(memory: MemoryApi) -> None:
