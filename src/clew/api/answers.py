@@ -137,7 +137,7 @@ class Context(Answer, frozen=True):
 
     messages: tuple[ContextMessage, ...]
     authored_text: str
-    """Authored rules, word for word; the one part that may speak with a system's voice."""
+    """Authored rules, word for word; meant to speak with a system's voice, as guidance and recall never do."""
     guidance_text: str
     """What the user laid down earlier and the query touches, framed; empty when there is none."""
     guidance: tuple[Hit, ...]
