@@ -18,7 +18,7 @@ from clew.domain.calibration import Calibration
 from clew.domain.terms import QueryTerms, term_hash
 from clew.index.growing import Growing
 from clew.index.postings import Postings
-from clew.index.vectors import Grid, cosines, decode
+from clew.index.vectors import DTYPE, Grid, cosines, decode
 from clew.storage.protocol import Feed, FeedRow
 
 TERM_SATURATION = 0.9
@@ -51,6 +51,7 @@ class CollectionIndex:
         self.until = 0
         self._seqs = Growing(np.int64)
         self._times = Growing(np.int64)
+        self._records = Growing(np.int64)
         self._lengths = Growing(np.int32)
         self._alive = Growing(np.bool_)
         self._embedded = Growing(np.bool_)
@@ -79,6 +80,7 @@ class CollectionIndex:
         first = len(self._seqs)
         self._seqs.extend([row.seq for row in rows])
         self._times.extend([row.ts_ms for row in rows])
+        self._records.extend([row.record for row in rows])
         self._lengths.extend(self._postings.add(first, [row.terms for row in rows]))
         self._alive.extend(np.ones(len(rows), np.bool_))
         self._embedded.extend(np.zeros(len(rows), np.bool_))
@@ -96,7 +98,7 @@ class CollectionIndex:
 
     def _embed(self, seqs: NDArray[np.int64], blobs: Sequence[bytes]) -> None:
         if self._rows is None:
-            self._rows = Growing(np.float32, width=len(blobs[0]) // 2)
+            self._rows = Growing(DTYPE.type, width=len(blobs[0]) // DTYPE.itemsize)
             self._rows.extend_zeros(len(self._seqs))
         positions = np.searchsorted(self._seqs.view, seqs)
         in_a_row = bool((np.diff(positions) == 1).all())  # as on loading, where a slice is much the faster
@@ -137,8 +139,13 @@ class CollectionIndex:
 
     @property
     def nbytes(self) -> int:
-        held = (self._seqs, self._times, self._lengths, self._alive, self._embedded, self._rows)
+        held = (self._seqs, self._times, self._records, self._lengths, self._alive, self._embedded, self._rows)
         return self._postings.nbytes + sum(array.nbytes for array in held if array is not None)
+
+    @property
+    def not_comparable(self) -> int:
+        """At most so many positions hold a member that has left, or one without a vector."""
+        return self._dead + len(self._embedded) - int(np.count_nonzero(self._embedded.view))
 
     @property
     def alive(self) -> NDArray[np.bool_]:
@@ -147,6 +154,10 @@ class CollectionIndex:
     @property
     def times(self) -> NDArray[np.int64]:
         return self._times.view
+
+    @property
+    def records(self) -> NDArray[np.int64]:
+        return self._records.view
 
     @property
     def seqs(self) -> NDArray[np.int64]:
@@ -158,7 +169,7 @@ class CollectionIndex:
         if self._rows is None or not positions:
             return None
         known = np.array(positions)[self._embedded.view[positions]]
-        vectors: Grid = self._rows.view[known]
+        vectors: Grid = self._rows.view[known].astype(np.float32)
         return vectors if len(known) else None
 
     def lexical(self, query: QueryTerms) -> LexicalLane:

@@ -55,8 +55,8 @@ class Postings:
     def find(self, term: int) -> Found:
         """The positions that hold a term, each once and in no order, and how often each does."""
         wanted = np.uint64(term)
-        low = int(np.searchsorted(self._terms, wanted, side="left"))
-        high = int(np.searchsorted(self._terms, wanted, side="right"))
+        low = int(self._terms.searchsorted(wanted, side="left"))
+        high = int(self._terms.searchsorted(wanted, side="right"))
         positions, counts = self._positions[low:high], self._counts[low:high]
         new = np.flatnonzero(self._new_terms.view == wanted)
         if new.size == 0:

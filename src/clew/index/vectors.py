@@ -10,9 +10,9 @@ or bit by bit. The grid costs less than 0.0002 of a cosine, about as much as flo
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,19 @@ DTYPE = np.dtype("<i2")
 SPLIT_FROM = 20_000
 """Rows from which on several threads are faster than one."""
 
+BLOCK_ITEMS = 3 << 17
+"""Numbers that are widened and multiplied at a time: few enough to stay in a core's cache, and for the linear algebra
+library to leave them to one thread; enough that the threads here seldom wait for each other."""
+
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 """Set to 1 by the daemon: threads of the library wait for each other by spinning, which costs ten times the
 work where the cores are busy; the few large scans are split here instead, and nobody spins."""
 
+Rows = NDArray[np.int16]
+"""Whole numbers as they are kept, in the store and in memory."""
+
 Grid = NDArray[np.float32]
-"""Whole numbers held as float32, the type matrix products are fast in."""
+"""The same held as float32, the type matrix products are fast in."""
 
 
 def to_grid(vectors: NDArray[np.float32]) -> Grid:
@@ -49,30 +56,47 @@ def encode_grid(row: Grid) -> bytes:
     return row.astype(DTYPE).tobytes()
 
 
-def decode(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.int16]:
+def decode(blobs: Sequence[bytes], dimensions: int) -> Rows:
     """One row a blob, each of the length that so many dimensions have."""
     return np.frombuffer(b"".join(blobs), dtype=DTYPE).reshape(len(blobs), dimensions)
 
 
-def cosines(rows: Grid, query: Grid) -> NDArray[np.float32]:
+def cosines(rows: Rows | Grid, query: Grid) -> NDArray[np.float32]:
     """The cosine of every row with the query; a large collection is read by several threads."""
     products = np.empty(len(rows), np.float32)
-    edges = np.linspace(0, len(rows), _parts(len(rows)) + 1, dtype=int)
-    others = [_pool.submit(_multiply, rows, query, products, *pair) for pair in pairwise(edges[1:])]
-    _multiply(rows, query, products, edges[0], edges[1])
+    height = max(BLOCK_ITEMS // max(query.size, 1), 1)
+    blocks = deque(slice(start, start + height) for start in range(0, len(rows), height))
+    others = [_pool.submit(_multiply, rows, query, products, blocks) for _ in range(_others(len(rows)))]
+    _multiply(rows, query, products, blocks)
     for other in others:
-        other.result()
+        if not other.cancel():
+            other.result()
     products /= np.float32(SCALE * SCALE)
     return products
 
 
-def _multiply(rows: Grid, query: Grid, products: NDArray[np.float32], start: int, end: int) -> None:
-    np.matmul(rows[start:end], query, out=products[start:end])
+def _multiply(rows: Rows | Grid, query: Grid, products: NDArray[np.float32], blocks: deque[slice]) -> None:
+    """Take one block after the other, as long as there are any that nobody has taken."""
+    widened = np.empty((0, query.size), np.float32)
+    for block in _taken(blocks):
+        part = rows[block]
+        if len(widened) < len(part):
+            widened = np.empty(part.shape, np.float32)
+        np.copyto(widened[: len(part)], part)
+        np.matmul(widened[: len(part)], query, out=products[block])
 
 
-def _parts(count: int) -> int:
-    """Into how many pieces to split; one where the linear algebra library has threads of its own."""
-    return _THREADS if count >= SPLIT_FROM and os.environ.get(BLAS_THREADS) == "1" else 1
+def _taken(blocks: deque[slice]) -> Iterator[slice]:
+    while blocks:
+        try:
+            yield blocks.popleft()
+        except IndexError:  # another thread was faster
+            return
+
+
+def _others(count: int) -> int:
+    """How many threads besides the caller's are worth asking."""
+    return _THREADS - 1 if count >= SPLIT_FROM else 0
 
 
 _THREADS = min(os.cpu_count() or 1, 4)

@@ -1,0 +1,191 @@
+"""The search takes short cuts; what it finds is what looking at every member, one by one, would find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.domain.calibration import Calibration
+from clew.domain.identity import Scope
+from clew.domain.ranking import SIMILARITY_ALONE, Weights, fuse, recency, search_score
+from clew.domain.terms import analyse, analyse_query, pack
+from clew.index import vectors
+from clew.index.collection import CollectionIndex
+from clew.index.search import Candidate, Query, search
+from clew.index.vectors import DTYPE, SCALE, cosines, encode, to_grid
+from clew.storage.protocol import Feed, FeedRow
+
+pytestmark = pytest.mark.requirement("RANK-3")
+
+DIMENSIONS = 6
+NOW_MS = 50_000
+DECAY = 1e-2
+
+CALIBRATIONS = (
+    Calibration(unrelated=0.0, same_meaning=0.9),
+    Calibration(unrelated=0.7, same_meaning=0.9),
+    Calibration(unrelated=-0.9, same_meaning=-0.5),
+)
+"""The second takes most members to 0 and the third to 1, so that nearly all of them tie."""
+
+words = st.sampled_from("fox hen cow ERR_42 red 7".split())
+texts = st.lists(words, max_size=4).map(" ".join)
+axes = st.sampled_from([-1.0, 0.0, 0.0, 1.0])
+directions = st.lists(axes, min_size=DIMENSIONS, max_size=DIMENSIONS)
+noise = st.lists(st.floats(-1, 1, width=32), min_size=DIMENSIONS, max_size=DIMENSIONS)
+"""Few directions, so that many members have the very same vector, or one that is zero; and any."""
+
+
+@dataclass(frozen=True)
+class Case:
+    rows: list[FeedRow]
+    removed: list[int]
+    excluded: list[int]
+    query: Query
+    limit: int
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    held = draw(st.sampled_from([directions, noise, directions | noise, st.none() | directions | noise]))
+    least = draw(st.sampled_from([1, 25]))
+    made = draw(st.lists(st.tuples(texts, held, st.integers(0, 3)), min_size=least, max_size=40))
+    rows = [
+        FeedRow(seq, 1000 * age, pack(analyse(text)), None if vector is None else _blob(vector), seq + 100)
+        for seq, (text, vector, age) in enumerate(made, 1)
+    ]
+    seqs = st.lists(st.integers(1, len(rows) + 2), unique=True)
+    vector = draw(directions | noise | st.none())
+    query = Query(
+        terms=analyse_query(draw(texts)),
+        vector=None if vector is None else to_grid(np.array(vector, np.float32))[0],
+        calibration=draw(st.sampled_from(CALIBRATIONS)),
+        now_ms=NOW_MS,
+        weights=draw(st.sampled_from([SIMILARITY_ALONE, SIMILARITY_ALONE, Weights(0.6, 0.3, 0.1)])),
+    )
+    few = st.lists(st.integers(1, len(rows) + 2), unique=True, max_size=3)
+    return Case(rows, draw(few | seqs), draw(few | seqs), query, draw(st.integers(1, 4) | st.integers(1, 45)))
+
+
+def _blob(vector: list[float]) -> bytes:
+    return encode(np.array(vector, np.float32))[0]
+
+
+def _index(case: Case) -> CollectionIndex:
+    index = CollectionIndex()
+    index.apply(Feed(len(case.rows), False, case.rows))
+    index.apply(Feed(len(case.rows) + 1, False, (), case.removed))
+    return index
+
+
+@given(cases())
+@settings(max_examples=150, deadline=None)
+def test_a_search_finds_what_looking_at_every_member_finds(case: Case) -> None:
+    index = _index(case)
+    found = search(index, case.query, Scope.USER, DECAY, case.limit, excluded=case.excluded)
+    assert found == _by_looking_at_all(index, case)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_that_makes_members_tie_leaves_none_of_them_out(seed: int) -> None:
+    numbers = np.random.default_rng(seed)
+    query = numbers.standard_normal(DIMENSIONS).astype(np.float32)
+    near = query + 0.002 * numbers.standard_normal((2000, DIMENSIONS)).astype(np.float32)
+    ages = numbers.permutation(len(near))
+    rows = [
+        FeedRow(seq, int(age), pack(analyse("")), blob)
+        for seq, (age, blob) in enumerate(zip(ages, encode(near), strict=True), 1)
+    ]
+    asked = Query(analyse_query("fox"), to_grid(query)[0], CALIBRATIONS[0], NOW_MS, SIMILARITY_ALONE)
+    for limit in range(50, 1000, 50):
+        case = Case(rows, [], [], asked, limit)
+        assert search(_index(case), asked, Scope.USER, DECAY, limit) == _by_looking_at_all(_index(case), case)
+
+
+def test_where_the_nearest_are_left_out_those_behind_them_are_found() -> None:
+    angles = np.linspace(0.0, 1.0, 60, dtype=np.float32)
+    flat = np.zeros((len(angles), DIMENSIONS - 2), np.float32)
+    blobs = encode(np.column_stack((np.cos(angles), np.sin(angles), flat)))
+    rows = [FeedRow(seq, 0, pack(analyse("")), blob) for seq, blob in enumerate(blobs, 1)]
+    asked = Query(analyse_query("fox"), to_grid(np.eye(1, DIMENSIONS))[0], CALIBRATIONS[0], NOW_MS, SIMILARITY_ALONE)
+    case = Case(rows, removed=[1, 3, 5], excluded=[2, 4, 6, 7, 8], query=asked, limit=4)
+    found = search(_index(case), asked, Scope.USER, DECAY, case.limit, excluded=case.excluded)
+    assert [candidate.seq for candidate in found] == [9, 10, 11, 12]
+
+
+def _by_looking_at_all(index: CollectionIndex, case: Case) -> list[Candidate]:
+    """Every member scored and put in order, with none left out beforehand."""
+    lane, dense = index.lexical(case.query.terms), _dense(case)
+    similarity = fuse(lane.scores, dense, lane.exact_share)
+    times = np.array([row.ts_ms for row in case.rows])
+    recent = recency(times, NOW_MS, DECAY)
+    alone = case.query.weights == SIMILARITY_ALONE
+    score = similarity if alone else search_score(similarity, recent, Scope.USER, case.query.weights)
+    living = [place for place, row in enumerate(case.rows) if row.seq not in case.removed]
+    shown = [place for place in living if similarity[place] > 0.0 and case.rows[place].seq not in case.excluded]
+    best = sorted(shown, key=lambda place: (-score[place], -times[place], -place))[: case.limit]
+    asked = max(len(case.query.terms.words) + len(case.query.terms.exact), 1)
+    return [
+        Candidate(
+            seq=case.rows[place].seq,
+            ts_ms=case.rows[place].ts_ms,
+            score=float(score[place]),
+            similarity=float(similarity[place]),
+            lexical=float(lane.scores[place]),
+            lexical_rank=_rank(lane.scores, living, place),
+            dense=None if dense is None or np.isnan(dense[place]) else float(dense[place]),
+            dense_rank=None if dense is None else _rank(dense, living, place),
+            recency=float(recent[place]),
+            keywords=float(lane.matched[place] / asked),
+            scope=0.6,
+            record=case.rows[place].record,
+        )
+        for place in best
+    ]
+
+
+def _dense(case: Case) -> np.ndarray | None:
+    known = [row.vector for row in case.rows if row.vector is not None]
+    if case.query.vector is None or case.query.calibration is None or not known:
+        return None
+    zero = bytes(len(known[0]))
+    rows = np.array([np.frombuffer(row.vector or zero, DTYPE) for row in case.rows], np.int64)
+    products = (rows @ case.query.vector.astype(np.int64)).astype(np.float32)
+    values = case.query.calibration.similarity(products / np.float32(SCALE * SCALE))
+    values[[row.vector is None for row in case.rows]] = np.nan
+    return values
+
+
+def _rank(lane: np.ndarray, living: list[int], place: int) -> int | None:
+    return 1 + int((lane[living] > lane[place]).sum()) if lane[place] > 0.0 else None
+
+
+@given(st.integers(1, 300), st.integers(1, 80), st.integers(1, 4), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_products_are_exact_in_blocks_of_any_size_by_any_number_of_threads(
+    count: int, block_items: int, threads: int, chance: object
+) -> None:
+    numbers = np.random.default_rng(chance.getrandbits(32))  # type: ignore[attr-defined]
+    rows = to_grid(numbers.standard_normal((count, DIMENSIONS)).astype(np.float32)).astype(DTYPE)
+    query = to_grid(numbers.standard_normal(DIMENSIONS).astype(np.float32))[0]
+    with (
+        patch.object(vectors, "BLOCK_ITEMS", block_items),
+        patch.object(vectors, "SPLIT_FROM", 2),
+        patch.object(vectors, "_THREADS", threads),
+    ):
+        found = cosines(rows, query)
+    products = rows.astype(np.int64) @ query.astype(np.int64)
+    assert found.tolist() == (products.astype(np.float32) / np.float32(SCALE * SCALE)).tolist()
+
+
+def test_members_held_as_small_numbers_take_two_bytes_a_dimension() -> None:
+    count, width = 1000, 64
+    blobs = encode(np.random.default_rng(1).standard_normal((count, width)).astype(np.float32))
+    index = CollectionIndex()
+    index.apply(Feed(count, False, [FeedRow(seq, 0, b"", blob) for seq, blob in enumerate(blobs, 1)]))
+    assert count * width * 2 < index.nbytes < count * (width * 2 + 40)
