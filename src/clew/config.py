@@ -17,6 +17,7 @@ from clew.errors import InvalidInput
 
 CONFIG_FILE = "clew.toml"
 MIB = 1024 * 1024
+REDACTION_POLICIES = ("off", "secrets", "pii")
 
 
 def _setting(default: Any, help_text: str, low: float | None = None, high: float | None = None) -> Any:
@@ -60,6 +61,24 @@ class Config:
     context_weights: tuple[float, ...] = _setting(
         (0.15, 0.05, 0.8), "Weights of recency, use and authority in what a context recalls.", 0, 1
     )
+
+    redaction: str = _setting("secrets", "What is cut from texts before they are written: secrets, pii or off.")
+    redaction_scopes: tuple[str, ...] = _setting(
+        (), "Other policies by collection, first match wins: user:ann=pii, session_raw:*=off."
+    )
+    capture_inline_bytes: int = _setting(8 * 1024, "Longer payloads of captured events go to an artifact.", 256, MIB)
+    capture_file_bytes: int = _setting(
+        16 * MIB, "A capture log is closed and a new one begun at this size.", 4096, 1 << 34
+    )
+
+    retention_days: tuple[int, ...] = _setting(
+        (90, 30), "Days without use after which P1 and P2 records are archived.", 1, 36_500
+    )
+    lifecycle_hours: int = _setting(24, "The daemon ages records this often; 0 leaves it to the operator.", 0, 24 * 365)
+
+    pack_budget_tokens: int = _setting(1200, "Budget of a pack where the caller names none.", 64, 1_000_000)
+    pack_items: int = _setting(12, "Items of a pack at most.", 1, 100)
+    pack_min_similarity: float = _setting(0.35, "Records less similar to the query than this are not packed.", 0, 1)
 
     gate_threshold: float = _setting(0.35, "A user's turn at or above this is kept as a memory.", 0, 1)
 
@@ -111,6 +130,9 @@ class Config:
             _check(item.name, getattr(self, item.name), item.default, item.metadata)
         _check_choice("synchronous", self.synchronous, ("full", "normal"))
         _check_choice("log_format", self.log_format, ("text", "json"))
+        _check_choice("redaction", self.redaction, REDACTION_POLICIES)
+        for setting in self.redaction_scopes:
+            _check_choice(f"redaction_scopes: {setting}", setting.rpartition("=")[2], REDACTION_POLICIES)
         _check_choice("tokenizer", self.tokenizer, ("auto", "estimate", "o200k_base", "cl100k_base"))
 
     @property

@@ -27,16 +27,26 @@ from clew.ports import Clock, Embedder, Ids, Summarizer
 from clew.services import (
     assemble,
     authored,
+    capture,
     compact,
+    duplicates,
     expand,
     gatekeeping,
     grep,
     guidance,
+    harvest,
     ingest,
+    ledger,
+    lifecycle,
+    pack,
+    purge,
     recall,
     records,
+    traces,
     transfer,
+    trust,
     verify,
+    why,
 )
 from clew.services.courtesy import Courtesy
 from clew.services.coverage import Coverage
@@ -52,35 +62,57 @@ _log = logging.getLogger("clew.engine")
 
 _SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
     api.AddHint: records.add_hint,
+    api.Age: lifecycle.age,
     api.Assemble: assemble.assemble,
     api.Backup: transfer.backup,
+    api.Capture: capture.capture,
     api.Clear: records.clear,
     api.Compact: compact.compact,
     api.Delete: records.delete,
     api.Describe: expand.describe,
+    api.DiffTraces: traces.diff_traces,
     api.EnsureCollections: records.ensure_collections,
     api.Expand: expand.expand,
     api.Export: transfer.export,
+    api.FindDuplicates: duplicates.find_duplicates,
     api.Gate: gatekeeping.gate,
     api.Get: records.get,
     api.Grep: grep.grep,
+    api.Harvest: harvest.harvest,
     api.Import: transfer.import_lines,
     api.Ingest: ingest.ingest,
     api.IngestBatch: ingest.ingest_batch,
+    api.Inspect: trust.inspect,
+    api.Label: lifecycle.label,
     api.ListCollections: records.list_collections,
     api.ListGuidance: guidance.list_guidance,
+    api.ListPurges: purge.list_purges,
     api.ListRecords: records.list_records,
+    api.ListTraces: traces.list_traces,
+    api.ListTrust: trust.list_trust,
     api.LoadAuthored: authored.load_authored,
+    api.Merge: duplicates.merge,
+    api.Pack: pack.pack,
+    api.Purge: purge.purge,
     api.Put: ingest.put,
     api.ReadJournal: records.read_journal,
+    api.Recall: ledger.recall_lines,
+    api.Replay: ledger.replay,
+    api.Review: trust.review,
+    api.Revive: lifecycle.revive,
     api.Search: recall.find,
     api.ShowSession: expand.show_session,
+    api.ShowTrace: traces.show_trace,
+    api.Timeline: ledger.timeline,
     api.Touch: records.touch,
     api.Verify: verify.verify,
+    api.Why: why.why,
 }
 
 _LEAVES_WORK = (
+    api.Capture,
     api.Compact,
+    api.Harvest,
     api.Import,
     api.Ingest,
     api.IngestBatch,
@@ -133,6 +165,9 @@ class Memory(api.MemoryApi):
         if self._store.analyser_version() != ANALYSER_VERSION:
             _log.info("search terms are of an older version; computing them again")
             self._store.replace_terms(ANALYSER_VERSION, verify.terms_of)
+        replayed = purge.reconcile(self._parts)
+        if replayed:
+            _log.warning("this copy of the store is from before %d purges; they were carried out again", replayed)
         self._courtesy = Courtesy()
         self._indexer = Indexer(self._parts, self._courtesy, _lock_file(config, store))
         self._indexer.start()
@@ -189,6 +224,8 @@ class Memory(api.MemoryApi):
             token_counter=parts.counter.name,
             index_bytes=parts.indexes.nbytes,
             store_bytes=counts.store_bytes,
+            quarantined_count=counts.quarantined,
+            last_lifecycle=aged.ts if (aged := lifecycle.last_run(parts)) else None,
             degraded=tuple(reason for reason in (trouble, self._summarizer_trouble) if reason),
         )
 
@@ -197,6 +234,8 @@ class Memory(api.MemoryApi):
             raise InvalidInput("timeoutMs must not be negative")
         if self._parts.config.authored_notes:
             self._parts.library.current(self._parts, every_note=True)
+        while harvest.some(self._parts):
+            pass
         pending = self._indexer.drain(request.timeout_ms / 1000)
         return api.Flushed(ok=pending == 0, pending=pending)
 

@@ -203,7 +203,7 @@ def test_finishing_promotes_in_the_same_step(store: Store) -> None:
     store.adopt_model(MODEL)
     store.append([turn("keep me", id="1", user="u", tasks=(Task.GATE,))])
     (task,) = store.queued(Task.GATE, 1)
-    store.finish([task.seq], {}, [record("keep me", id="m")])
+    store.finish([task.seq], {}, {task.seq: record("keep me", id="m")})
     assert texts(store, "user:u") == ["keep me"]
     assert store.counts().pending == 0
 

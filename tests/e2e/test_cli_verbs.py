@@ -99,7 +99,11 @@ def test_a_missing_record_is_named_and_is_status_3(clew: Clew) -> None:
 
 
 def test_a_record_is_put_replaced_listed_by_metadata_and_deleted(clew: Clew) -> None:
-    assert clew.json("put", "notes", "a", "one", "--metadata", '{"by": "ada"}') == {"version": 1, "changed": True}
+    assert clew.json("put", "notes", "a", "one", "--metadata", '{"by": "ada"}') == {
+        "version": 1,
+        "changed": True,
+        "redacted": [],
+    }
     assert clew.json("put", "notes", "a", "two", "--metadata", '{"by": "ada"}')["version"] == 2
     assert len(clew.json("list", "notes", "--where", "by=ada")["records"]) == 1
     assert clew.json("list", "notes", "--where", "by=bob")["records"] == []

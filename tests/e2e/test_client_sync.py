@@ -162,7 +162,9 @@ def test_every_request_survives_the_wire() -> None:
     for kind in api.REQUESTS.values():
         required = {"session_id": "s", "message": api.Message(role="user", text="t"), "messages": (),
                     "collection": "c", "collections": (), "id": "i", "ids": (), "text": "t", "uses": {},
-                    "lines": (), "hook": "h", "path": "/p", "pattern": "p"}  # fmt: skip
+                    "lines": (), "hook": "h", "path": "/p", "pattern": "p", "ref": "c/i", "refs": (),
+                    "query": "q", "verdict": "release", "before": "a", "after": "b", "keep": "c/i", "drop": (),
+                    "events": ()}  # fmt: skip
         named = [f.name for f in msgspec.structs.fields(kind) if f.required]
         request = kind(**{name: required[name] for name in named})
         assert msgspec.json.decode(msgspec.json.encode(request), type=kind) == request

@@ -46,6 +46,8 @@ class HistoryMachine(RuleBasedStateMachine):
         self.stores = 0
         self.clock = FixedClock()
         self.said: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in SESSIONS}
+        self.for_user: set[tuple[str, str]] = set()
+        self.count = 0
         self.earlier: tuple[str, ...] = ()
         self.memory = self.open()
 
@@ -70,7 +72,9 @@ class HistoryMachine(RuleBasedStateMachine):
         messages = []
         for role, text, minutes, call in given:
             self.clock.ms += 1000
-            id_ = f"t{len(said)}"
+            self.count += 1
+            id_ = f"t{self.count}"
+            self.for_user |= {(session, id_)} if known_user else set()
             said[id_] = ({"tool": "tool_result"}.get(role, role), text)
             messages.append(
                 Message(
@@ -140,6 +144,33 @@ class HistoryMachine(RuleBasedStateMachine):
             return
         nodes = [*self.said[session], *(node.id for node in self.memory.show_session(session).summaries)]
         self.memory._parts.store.readmit(session, [nodes[pick % len(nodes)]])
+
+    @rule(session=sessions, pick=picks)
+    def purge_a_turn(self, session: str, pick: int) -> None:
+        if said := self.said[session]:
+            id_ = list(said)[pick % len(said)]
+            assert self.memory.purge(ref=f"session_raw:{session}/{id_}").turns == 1
+            self.forget(session, [id_])
+
+    @rule(session=sessions)
+    def purge_a_session(self, session: str) -> None:
+        assert self.memory.purge(session_id=session).turns == len(self.said[session])
+        self.forget(session, list(self.said[session]))
+
+    @rule()
+    def purge_the_user(self) -> None:
+        theirs = {session for session, _ in self.for_user}
+        receipt = self.memory.purge(user_id="ana")
+        assert receipt.turns == sum(len(self.said[session]) for session in theirs)
+        for session in theirs:
+            self.forget(session, list(self.said[session]))
+
+    def forget(self, session: str, ids: list[str]) -> None:
+        self.earlier = ()
+        for id_ in ids:
+            del self.said[session][id_]
+            self.for_user.discard((session, id_))
+        assert not any(f'"id":"{id_}"' in line for line in self.exported() for id_ in ids)
 
     @rule()
     def repair(self) -> None:

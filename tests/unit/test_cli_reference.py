@@ -18,7 +18,8 @@ from clew.cli.command import Verb, VerbGroup
 from clew.cli.invocation import Invocation
 from clew.cli.main import PROGRAM, SECTIONS, cli
 from clew.cli.reference import meaning, pages, write
-from clew.cli.reference_texts import COMPAT_ANSWERS, FIELDS, OPERATIONS
+from clew.cli.reference_fields import FIELDS
+from clew.cli.reference_texts import COMPAT_ANSWERS, OPERATIONS
 from clew.config import Config
 from clew.daemon import compat
 from clew.daemon.methods import HANDLERS

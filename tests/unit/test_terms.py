@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.domain.letters import MARKS_ON_A_LETTER, one_form
 from clew.domain.terms import PACKED_TERM, analyse, analyse_query, fold, lexical_text, pack
 
 MAY_7_2023_MS = 1_683_417_600_000
@@ -102,3 +103,11 @@ def test_any_text_has_terms_in_one_canonical_form(text: str) -> None:
 @pytest.mark.parametrize("piece", ["a", "a.", "/", "我", "A1", "ab_", "=", "\u0300", "aA", "1", "-"])
 def test_a_hostile_megabyte_has_few_terms(piece: str) -> None:
     assert len(analyse(piece * (200_000 // len(piece)))) < 40
+
+
+@pytest.mark.requirement("RANK-2")
+def test_a_run_of_combining_marks_that_no_script_has_is_cut_before_it_is_put_in_order() -> None:
+    assert one_form("e\u0301" * 3) == "é" * 3
+    assert one_form("ﬁne Å") == "fine Å"
+    assert len(one_form("a" + "\u0301\u0323" * 200_000 + "b")) <= MARKS_ON_A_LETTER + 2
+    assert fold("a" + "\u0323\u0301" * 200_000 + " b").endswith(" b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 JsonObject = dict[str, Any]
 
@@ -26,6 +26,8 @@ class IngestReceipt(Answer, frozen=True):
     duplicate: bool = False
     collections: tuple[str, ...] = ()
     tokens: int = 0
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were cut out before anything was written."""
 
 
 class IngestBatchReceipt(Answer, frozen=True):
@@ -35,6 +37,8 @@ class IngestBatchReceipt(Answer, frozen=True):
 class PutReceipt(Answer, frozen=True):
     version: int
     changed: bool
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were cut out before anything was written."""
 
 
 class RecordView(Answer, frozen=True):
@@ -52,6 +56,9 @@ class RecordView(Answer, frozen=True):
     version: int
     access_count: int
     metadata: JsonObject
+    marks: JsonObject = field(default_factory=dict)
+    """What is known of it beside its text: kind, grade, retention, why it is or is not trusted."""
+    last_used: int | None = None
 
 
 class Records(Answer, frozen=True):
@@ -204,6 +211,7 @@ class Node(Answer, frozen=True):
     confidence: float | None = None
     trivial: bool = False
     in_view: bool = False
+    trust: str = ""
     role: str | None = None
     """Of a turn: who it is from."""
     text: str = ""
@@ -239,6 +247,7 @@ class GrepMatch(Answer, frozen=True):
     line_number: int
     line: str
     """The line that holds the match, cut around it where it is long."""
+    trust: str = ""
 
 
 class GrepResult(Answer, frozen=True):
@@ -315,6 +324,10 @@ class Status(Answer, frozen=True):
     token_counter: str
     index_bytes: int
     store_bytes: int
+    quarantined_count: int = 0
+    """Records that wait for someone to look at them."""
+    last_lifecycle: int | None = None
+    """When records were last aged."""
     degraded: tuple[str, ...] = ()
 
 

@@ -32,6 +32,20 @@ from clew.api.answers import (
     Status,
     VerifyReport,
 )
+from clew.api.governing import Age, AgeReceipt, Purge, PurgeReceipt, Review, ReviewReceipt, Revive
+from clew.api.ledger import (
+    Capture,
+    CaptureReceipt,
+    Event,
+    Harvest,
+    HarvestReceipt,
+    Recall,
+    RecallResult,
+    Replay,
+    Timeline,
+    TimelineView,
+)
+from clew.api.packing import Bundle, Explanation, Pack, Why
 from clew.api.requests import (
     Assemble,
     Clear,
@@ -91,6 +105,7 @@ class MemoryApi(ABC):
         speaker: str | None = None,
         tool_call_ids: Sequence[str] = (),
         tool_call_id: str | None = None,
+        source: str | None = None,
         metadata: JsonObject | None = None,
         heartbeat: bool = False,
     ) -> IngestReceipt:
@@ -103,6 +118,7 @@ class MemoryApi(ABC):
             speaker=speaker,
             tool_call_ids=tuple(tool_call_ids),
             tool_call_id=tool_call_id,
+            source=source,
             metadata=metadata or {},
         )
         return self.call(Ingest(session_id=session_id, message=message, user_id=user_id, heartbeat=heartbeat))
@@ -200,13 +216,21 @@ class MemoryApi(ABC):
         """Read the authored files now."""
         return self.call(LoadAuthored())
 
-    def put(self, collection: str, id: str, text: str, metadata: JsonObject | None = None) -> PutReceipt:  # noqa: A002
+    def put(
+        self,
+        collection: str,
+        id: str,  # noqa: A002
+        text: str,
+        metadata: JsonObject | None = None,
+        *,
+        source: str | None = None,
+    ) -> PutReceipt:
         """Store a record under an id of the caller's; the same id again replaces it."""
-        return self.call(Put(collection=collection, id=id, text=text, metadata=metadata or {}))
+        return self.call(Put(collection=collection, id=id, text=text, metadata=metadata or {}, source=source))
 
-    def get(self, collection: str, *ids: str) -> Records:
+    def get(self, collection: str, *ids: str, max_chars: int | None = None) -> Records:
         """The named records that exist, in the order asked for."""
-        return self.call(Get(collection=collection, ids=ids))
+        return self.call(Get(collection=collection, ids=ids, max_chars=max_chars))
 
     def list(self, collection: str, *, cursor: int = 0, limit: int = 1000) -> Records:
         return self.call(ListRecords(collection=collection, cursor=cursor, limit=limit))
@@ -223,6 +247,105 @@ class MemoryApi(ABC):
     def touch(self, uses: Mapping[str, Sequence[str]]) -> Done:
         """Count one use of each named record."""
         return self.call(Touch(uses={name: tuple(ids) for name, ids in uses.items()}))
+
+    def capture(self, *events: Event) -> CaptureReceipt:
+        """Write down what an agent did, redacted; `harvest` brings it into the ledger."""
+        return self.call(Capture(events=events))
+
+    def harvest(self, path: str | None = None, *, max_lines: int = 1000) -> HarvestReceipt:
+        """One step of reading captured events into the ledger."""
+        return self.call(Harvest(path=path, max_lines=max_lines))
+
+    def recall(
+        self,
+        text: str,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        mode: str = "hybrid",
+        episodes: bool = False,
+        kinds: Sequence[str] = (),
+        k: int = 10,
+    ) -> RecallResult:
+        """The best records, one line each."""
+        return self.call(
+            Recall(
+                text=text, user_id=user_id, session_id=session_id, mode=mode, episodes=episodes,
+                kinds=tuple(kinds), k=k,
+            )
+        )  # fmt: skip
+
+    def timeline(self, ref: str, *, before: int = 5, after: int = 5) -> TimelineView:
+        """What was around a record."""
+        return self.call(Timeline(ref=ref, before=before, after=after))
+
+    def replay(self, session_id: str, *, cursor: int = 0, limit: int = 200) -> TimelineView:
+        """A session from its start, turns and captured events."""
+        return self.call(Replay(session_id=session_id, cursor=cursor, limit=limit))
+
+    def pack(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        budget_tokens: int | None = None,
+        limit: int | None = None,
+        kinds: Sequence[str] = (),
+        untrusted: bool = False,
+        cold: bool = False,
+        trace: bool = False,
+    ) -> Bundle:
+        """The bounded, cited bundle for one request."""
+        return self.call(
+            Pack(
+                query=query, user_id=user_id, session_id=session_id, budget_tokens=budget_tokens, limit=limit,
+                kinds=tuple(kinds), untrusted=untrusted, cold=cold, trace=trace,
+            )
+        )  # fmt: skip
+
+    def why(
+        self,
+        ref: str,
+        query: str,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        budget_tokens: int | None = None,
+        untrusted: bool = False,
+        cold: bool = False,
+    ) -> Explanation:
+        """Why a record would stand in the pack for a query, or would not."""
+        return self.call(
+            Why(
+                ref=ref, query=query, user_id=user_id, session_id=session_id, budget_tokens=budget_tokens,
+                untrusted=untrusted, cold=cold,
+            )
+        )  # fmt: skip
+
+    def review(self, ref: str, verdict: str, *, reason: str = "") -> ReviewReceipt:
+        """The operator's word on a record's trust: quarantine, release or confirm."""
+        return self.call(Review(ref=ref, verdict=verdict, reason=reason))
+
+    def age(self, *, dry_run: bool = True) -> AgeReceipt:
+        """Grade, archive and mark what a lifecycle run would."""
+        return self.call(Age(dry_run=dry_run))
+
+    def revive(self, *refs: str) -> Done:
+        """Bring archived records back."""
+        return self.call(Revive(refs=refs))
+
+    def purge(
+        self,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        ref: str | None = None,
+        source: str | None = None,
+        dry_run: bool = False,
+    ) -> PurgeReceipt:
+        """Remove for good: a user, a session, a record, or what came from an address, and all made from it."""
+        return self.call(Purge(user_id=user_id, session_id=session_id, ref=ref, source=source, dry_run=dry_run))
 
     def gate(self, text: str, *, user_id: str | None = None) -> GateScore:
         return self.call(Gate(text=text, user_id=user_id))

@@ -6,7 +6,6 @@ older clients of the protocol also call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -37,7 +36,6 @@ from clew.api.answers import (
     Status,
     VerifyReport,
 )
-from clew.structs import make_known, subclasses
 
 R = TypeVar("R")
 
@@ -60,6 +58,8 @@ class Message(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
     """The tool calls this turn makes."""
     tool_call_id: str | None = None
     """The tool call this turn answers."""
+    source: str | None = None
+    """The outside address the text came from; what has one is never trusted."""
     metadata: JsonObject = field(default_factory=dict)
 
 
@@ -97,6 +97,8 @@ class Put(Request[PutReceipt], frozen=True):
     collection: str
     id: str
     text: str
+    source: str | None = None
+    """The outside address the text came from; what has one is never trusted."""
     metadata: JsonObject = field(default_factory=dict)
 
 
@@ -124,6 +126,8 @@ class Get(Request[Records], frozen=True):
     answer: ClassVar[type[Answer]] = Records
     collection: str
     ids: tuple[str, ...]
+    max_chars: int | None = None
+    """Longer texts are cut, and say so."""
 
 
 class ListRecords(Request[Records], frozen=True):
@@ -331,9 +335,3 @@ class ReadJournal(Request[Journal], frozen=True):
     answer: ClassVar[type[Answer]] = Journal
     session_id: str | None = None
     limit: int = 50
-
-
-REQUESTS: Mapping[str, type[Request[Any]]] = {kind.method: kind for kind in Request.__subclasses__()}
-"""Every operation by its name on the wire."""
-
-make_known([Message, *REQUESTS.values(), *subclasses(Answer)])

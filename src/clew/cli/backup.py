@@ -17,7 +17,7 @@ from clew.cli.invocation import Invocation
 def command(invocation: Invocation, file: Path) -> None:
     """Copy the store to a new FILE that you alone can read, while it is in use.
 
-    To restore it, stop the daemon and put the copy in the data folder as clew.db.
+    `clew restore` puts it back; what was purged meanwhile stays purged.
     """
     path = file.expanduser().absolute()
     with invocation.open() as memory:

@@ -14,11 +14,12 @@ from clew.errors import NotFound
 @click.command("get", cls=Verb, examples=["clew get user:ada m_5f0c", "clew get session_raw:s1 t1 t2 --json"])
 @click.argument("collection")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--max-chars", type=click.IntRange(min=1), metavar="N", help="Cut longer texts, and say so.")
 @click.pass_obj
-def command(invocation: Invocation, collection: str, ids: tuple[str, ...]) -> None:
+def command(invocation: Invocation, collection: str, ids: tuple[str, ...], max_chars: int | None) -> None:
     """Show whole records by their ids; status 3 when one is not there."""
     with invocation.open() as memory:
-        records = memory.get(collection, *ids).records
+        records = memory.get(collection, *ids, max_chars=max_chars).records
     missing = sorted(set(ids) - {record.id for record in records})
     if invocation.json:
         print_json({"records": records, "missing": missing})

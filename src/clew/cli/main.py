@@ -31,6 +31,24 @@ SECTIONS: dict[str, dict[str, str]] = {
         "delete": "delete",
         "gate": "gate",
     },
+    "Capture and pack": {
+        "capture": "capture",
+        "harvest": "harvest",
+        "recall": "recall",
+        "timeline": "timeline",
+        "replay": "replay",
+        "pack": "pack",
+        "trace": "trace",
+        "why": "why",
+        "redact": "redact",
+    },
+    "Govern": {
+        "trust": "trust",
+        "lifecycle": "lifecycle",
+        "duplicates": "duplicates",
+        "label": "label",
+        "purge": "purge",
+    },
     "History and rules": {
         "session": "session",
         "compact": "compact",
@@ -41,6 +59,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Look after the store": {
         "verify": "verify",
         "backup": "backup",
+        "restore": "restore",
         "export": "export_records",
         "import": "import_records",
         "reembed": "reembed",

@@ -26,11 +26,11 @@ from clew import api, errors
 from clew.async_client import AsyncClient
 from clew.cli.command import Verb, VerbGroup, global_options
 from clew.cli.main import PROGRAM, SECTIONS, cli
+from clew.cli.reference_fields import FIELDS
 from clew.cli.reference_texts import (
     CLI_INTRODUCTION,
     COMPAT_ANSWERS,
     COMPAT_INTRODUCTION,
-    FIELDS,
     JSON_NAMES,
     METHODS_INTRODUCTION,
     OPERATIONS,
@@ -256,12 +256,14 @@ def _literal(value: object) -> str:
     return f"`{msgspec.json.encode(value).decode()}`"
 
 
-def _json_type(kind: types.Type) -> str:
+def _json_type(kind: types.Type) -> str:  # noqa: PLR0911 — one answer a kind of type
     match kind:
         case types.StructType(cls=struct):
             return _link(struct)
         case types.VarTupleType(item_type=item) | types.ListType(item_type=item):
             return f"array of {_json_type(item)}"
+        case types.TupleType(item_types=items):
+            return f"array of {len(items)}: {', '.join(map(_json_type, items))}"
         case types.DictType(value_type=types.AnyType()):
             return "object"
         case types.DictType(value_type=value):

@@ -17,12 +17,17 @@ BATCH_ITEMS = 200
 
 def text_or_stdin(text: str | None) -> str:
     """The argument, or all of standard input without its last line end."""
+    return exact_text_or_stdin(text).removesuffix("\n") if text is None else text
+
+
+def exact_text_or_stdin(text: str | None) -> str:
+    """The argument, or all of standard input as it is."""
     if text is not None:
         return text
     if sys.stdin.isatty():
         raise click.UsageError("Give TEXT, or pipe it in.")
     try:
-        return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
+        return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"standard input is not valid UTF-8: {error}") from error
 

@@ -17,6 +17,7 @@ import msgspec
 from clew.api import LoadAuthored, MemoryApi
 from clew.config import Config
 from clew.daemon.auth import daemon_token
+from clew.daemon.jobs import Jobs
 from clew.daemon.limits import Limits
 from clew.daemon.lock import data_lock, listening
 from clew.daemon.server import Server
@@ -50,7 +51,7 @@ def serve(config: Config, open_memory: Callable[[Config], MemoryApi]) -> int:
         memory = open_memory(config)
         try:
             _read_authored(memory)
-            with listening(endpoint) as (listener, bound):
+            with listening(endpoint) as (listener, bound), Jobs(memory):
                 server = Server(memory, Limits.from_config(config), token=token)
                 announce(bound)
                 drained = asyncio.run(_run(server, listener, bound))

@@ -30,6 +30,9 @@ GUIDANCE_OPEN = (
 )
 GUIDANCE_CLOSE = "</earlier_guidance>"
 
+FRAMES: tuple[tuple[str, str], ...] = ((FRAME_OPEN, FRAME_CLOSE), (GUIDANCE_OPEN, GUIDANCE_CLOSE))
+"""The frames of a context, by their first and last lines."""
+
 CUT_MARK = " […]"
 """Stands where a text was shortened."""
 

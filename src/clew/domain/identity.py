@@ -40,6 +40,8 @@ _SCOPE_OF_KIND = {
     "elevated": Scope.USER,
     "turns": Scope.USER,
     "user": Scope.USER,
+    "ledger": Scope.USER,
+    "archive": Scope.USER,
 }
 
 
@@ -71,6 +73,26 @@ def guidance_of_user(user_id: str) -> str:
 def guidance_of_session(session_id: str) -> str:
     """The same for a session whose user is not known."""
     return f"elevated:session:{checked_id(session_id, 'sessionId')}"
+
+
+def ledger_of_user(user_id: str) -> str:
+    """What was captured of a user's agents at work: outcomes of tools, events, decisions."""
+    return f"ledger:user:{checked_id(user_id, 'userId')}"
+
+
+def ledger_of_session(session_id: str) -> str:
+    """What was captured in a session."""
+    return f"ledger:session:{checked_id(session_id, 'sessionId')}"
+
+
+def archive_of(collection: str) -> str:
+    """Where what is no longer used of a collection rests, out of ordinary recall, until it is revived."""
+    return f"archive:{collection}"
+
+
+def owned_by(user_id: str) -> str:
+    """Turns that were taken in for a user and said by others: replies, outcomes of tools."""
+    return f"_owned:{checked_id(user_id, 'userId')}"
 
 
 def turns_of(user_id: str) -> str:
@@ -106,11 +128,20 @@ def holds_summaries(collection: str) -> bool:
 
 def is_derived(collection: str) -> bool:
     """Whether Clew alone writes it: from turns, or from what the operator wrote."""
-    return kind_of(collection) in ("session_summary", "authored", "elevated") or is_internal(collection)
+    derived = ("session_summary", "authored", "elevated", "ledger", "archive")
+    return kind_of(collection) in derived or is_internal(collection)
 
 
 def is_internal(collection: str) -> bool:
     return collection.startswith("_")
+
+
+def readings_of(ref: str) -> list[tuple[str, str]]:
+    """The collections and ids a reference can mean: both may hold a slash themselves."""
+    places = [place for place, char in enumerate(ref) if char == "/" and 0 < place < len(ref) - 1]
+    if not places:
+        raise InvalidInput(f"{ref[:80]!r} is no reference; one has the form COLLECTION/ID")
+    return [(ref[:place], ref[place + 1 :]) for place in places]
 
 
 def checked_collection(name: str) -> str:

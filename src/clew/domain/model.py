@@ -49,8 +49,24 @@ class Provenance(StrEnum):
     ASSISTANT_TURN = "assistant_turn"
     SYSTEM_TURN = "system_turn"
     TOOL_OUTPUT = "tool_output"
+    WEB = "web"
+    """Text from an address outside, whoever brought it in."""
     MEMORY = "memory"
     SUMMARY = "summary"
+    NOTE = "note"
+
+
+class Kind(StrEnum):
+    """What a record is about, see `clew.domain.kinds`."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    TASK = "task"
+    PLAN = "plan"
+    """Future intent with its trigger; never shown as a fact."""
+    OBSERVATION = "observation"
+    EVENT = "event"
     NOTE = "note"
 
 
@@ -83,6 +99,7 @@ TRUST_OF_PROVENANCE: Mapping[Provenance, Trust] = {
     Provenance.ASSISTANT_TURN: Trust.UNKNOWN,
     Provenance.SYSTEM_TURN: Trust.UNKNOWN,
     Provenance.TOOL_OUTPUT: Trust.UNTRUSTED,
+    Provenance.WEB: Trust.UNTRUSTED,
     Provenance.MEMORY: Trust.UNKNOWN,
     Provenance.SUMMARY: Trust.UNKNOWN,
     Provenance.NOTE: Trust.UNKNOWN,
@@ -94,6 +111,7 @@ STABILITY_OF_PROVENANCE: Mapping[Provenance, float] = {
     Provenance.ASSISTANT_TURN: 0.3,
     Provenance.SYSTEM_TURN: 0.3,
     Provenance.TOOL_OUTPUT: 0.1,
+    Provenance.WEB: 0.1,
     Provenance.MEMORY: 0.5,
     Provenance.SUMMARY: 0.3,
     Provenance.NOTE: 0.8,
@@ -115,6 +133,8 @@ class Draft:
     terms: bytes
     """The packed search terms of this text, see `clew.domain.terms`."""
     metadata: Metadata = field(default_factory=dict)
+    marks: Metadata = field(default_factory=dict)
+    """What is known of it beside its text, see `clew.domain.marks`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +156,9 @@ class Record:
     version: int
     access_count: int
     last_used_ms: int | None
+    marks: Metadata = field(default_factory=dict)
+
+    @property
+    def ref(self) -> str:
+        """How it is cited: its collection and its id there."""
+        return f"{self.collection}/{self.id}"

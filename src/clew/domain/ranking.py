@@ -44,6 +44,7 @@ AUTHORITY_OF_PROVENANCE: Mapping[Provenance, float] = {
     Provenance.SYSTEM_TURN: 0.85,
     Provenance.SUMMARY: 0.85,
     Provenance.TOOL_OUTPUT: 0.7,
+    Provenance.WEB: 0.7,
 }
 """How much a text's origin speaks for it in a context. What it says of itself counts for nothing."""
 

@@ -85,6 +85,11 @@ def projection(text: str) -> str:
     return "\n".join(_without_same_lines(lines))
 
 
+def withheld(what: str, text: str) -> str:
+    """What stands for a text that is not to be seen at all."""
+    return f"[{what}, {len(text):,} characters]"
+
+
 def _showable(text: str) -> str:
     """Without terminal colours and characters that show nothing; lines end in one way."""
     if text.isprintable():

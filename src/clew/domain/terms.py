@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from itertools import pairwise
 
 import numpy as np
 import Stemmer
+
+from clew.domain.letters import one_form
 
 ANALYSER_VERSION = 1
 """Raised when the same text would give other terms; stores then recompute theirs."""
@@ -93,7 +94,7 @@ def analyse_query(text: str) -> QueryTerms:
 
 def fold(text: str) -> str:
     """For comparing strings as a reader would: compatibility forms, case and spacing made equal."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(one_form(text).casefold().split())
 
 
 def lexical_text(text: str, speaker: str | None, ts_ms: int) -> str:
@@ -122,7 +123,7 @@ def term_hash(term: str) -> int:
 
 
 def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(unicodedata.normalize("NFKC", text))
+    return _TOKEN.findall(one_form(text))
 
 
 def _terms_of_token(token: str) -> tuple[str, ...]:

@@ -228,7 +228,8 @@ def _guidance(parts: Parts, request: Assemble, asked: _Asked, tail: Sequence[Con
     said = {message.text for message in tail if _is_said_by_user(message)}
     nearest: dict[str, Found] = {}
     for item in found:
-        if item.candidate.similarity > parts.config.recall_min_similarity and item.record.text not in said:
+        near = item.candidate.similarity > parts.config.recall_min_similarity
+        if near and guidance.may_guide(item.record) and item.record.text not in said:
             nearest.setdefault(item.record.text, item)
     return list(nearest.values())
 

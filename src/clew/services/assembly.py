@@ -44,7 +44,7 @@ def said(turn: Record, at: str) -> Quoted:
 
 
 def when(record: Record) -> str:
-    return datetime.fromtimestamp(record.ts_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
+    return f"{datetime.fromtimestamp(record.ts_ms / 1000, UTC).isoformat()[:16]}Z"
 
 
 def _warning(record: Record) -> str:

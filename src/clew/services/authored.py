@@ -21,7 +21,7 @@ from clew.domain.model import Draft, Provenance, Record
 from clew.errors import InvalidInput, TooLarge
 from clew.services.authored_files import Content, File, Names, Stamp, core_files, note_files, read_file, stamp
 from clew.services.history import every
-from clew.services.ingest import make_draft
+from clew.services.intake import draft_of, make_draft
 from clew.services.parts import Parts
 from clew.storage.protocol import NewRecord, Place, Task
 
@@ -344,9 +344,11 @@ def _record(parts: Parts, file: File, node: Node, ordinal: int, ts_ms: int) -> N
         "speaker": f"{file.name} › {node.heading}" if node.heading else file.name,
     }
     provenance = Provenance.AUTHORED if file.core else Provenance.NOTE
-    draft = make_draft(parts, node.text, role=None, provenance=provenance, ts_ms=ts_ms, metadata=metadata)
-    tasks = (Task.EMBED,) if parts.meaning.wanted else ()
-    return NewRecord(draft, Place(COLLECTION_OF_TIER[tier], _node_id(file.name, ordinal)), tasks)
+    place = Place(COLLECTION_OF_TIER[tier], _node_id(file.name, ordinal))
+    intake = draft_of(
+        parts, node.text, collection=place.collection, role=None, provenance=provenance, ts_ms=ts_ms, metadata=metadata
+    )
+    return NewRecord(intake.draft, place, (Task.EMBED,) if parts.meaning.wanted else ())
 
 
 def _remove_nodes(parts: Parts, name: str, count: int, keep: Iterable[Place] = ()) -> None:

@@ -15,15 +15,16 @@ from dataclasses import dataclass, field
 
 from clew.api import Compact, CompactReceipt
 from clew.domain import clusters, identity
-from clew.domain.model import Record, role_of
+from clew.domain.model import Record, Trust, least, role_of
 from clew.domain.tail import TailTurn, boundaries
 from clew.errors import ClewError, InvalidInput
 from clew.services.guidance import Guide
 from clew.services.history import View, active_view
 from clew.services.parts import Parts
 from clew.services.summarising import Covered, Summariser, of_record, of_summary
+from clew.services.trust import follow_sources
 from clew.services.turns import checked_budget, stored_message, tail_of, tail_target, tail_turn
-from clew.storage.protocol import NewSummary, Shard
+from clew.storage.protocol import NewSummary, Place, Shard
 
 PRIOR_TOKENS = 600
 """How much of the summaries before it a summary is written in the light of."""
@@ -141,6 +142,8 @@ class _Round:
             self._condense(levels, planned)
             if self._summaries:
                 self._parts.store.condense(self._session_id, self._summaries, self._shards)
+                name = identity.session_summary(self._session_id)
+                follow_sources(self._parts, [Place(name, summary.id) for summary in self._summaries])
         except ClewError as error:
             outcome.degraded[f"compaction stopped: {error.message}"] = None
             return False
@@ -154,7 +157,8 @@ class _Round:
 
     def _cover(self, cluster: Sequence[Record], levels: _Levels, planned: _Outcome) -> None:
         """One cluster: its guidance is marked to be kept, and a summary stands for it if one is smaller."""
-        made = self._summariser.of_turns([of_record(turn) for turn in cluster], self._prior(levels.newest_first()))
+        nodes = [of_record(turn) for turn in cluster]
+        made = self._summariser.of_turns(nodes, self._prior(levels.newest_first(), nodes))
         if made is None:
             planned.declined += 1
             return
@@ -168,7 +172,7 @@ class _Round:
         """Siblings that have accumulated become one higher summary, as long as there are any."""
         while siblings := levels.take_siblings(self._parts.config.compact_siblings):
             earlier = [item for item in levels.newest_first() if item.last_ts_ms <= siblings[0].first_ts_ms]
-            made = self._summariser.of_summaries(siblings, self._prior(earlier))
+            made = self._summariser.of_summaries(siblings, self._prior(earlier, siblings))
             if made is None:  # they stay as they are, and out of the way of later ones
                 continue
             levels.add(self._take(made, planned))
@@ -182,11 +186,17 @@ class _Round:
         planned.tokens_saved += covered.source_tokens - summary.draft.tokens
         return covered
 
-    def _prior(self, newest_first: Iterable[Covered]) -> list[Covered]:
-        """The nearest of the earlier summaries that fit the allowance, oldest first."""
+    def _prior(self, newest_first: Iterable[Covered], nodes: Sequence[Covered]) -> list[Covered]:
+        """The nearest of the earlier summaries that fit the allowance, oldest first.
+
+        One that is trusted less than what is told now has no say in what of that still holds.
+        """
         chosen: list[Covered] = []
         left = self._prior_tokens
+        trust = least(node.trust for node in nodes if node.trust is not Trust.QUARANTINED)
         for item in newest_first:
+            if least((item.trust, trust)) is not trust:
+                continue
             if item.tokens > left:
                 break
             chosen.append(item)

@@ -183,6 +183,7 @@ def _summary_node(
         confidence=lineage.confidence,
         trivial=lineage.trivial,
         in_view=in_view,
+        trust=record.trust.value,
         text=text,
     )
 
@@ -197,6 +198,7 @@ def _turn_node(record: Record, *, parents: tuple[str, ...] = (), in_view: bool =
         first_ts=record.ts_ms,
         last_ts=record.ts_ms,
         in_view=in_view,
+        trust=record.trust.value,
         role=record.role.value if record.role else None,
         text=text,
     )

@@ -10,11 +10,13 @@ from clew.api import Gate, GateScore
 from clew.domain import identity
 from clew.domain.calibration import Calibration
 from clew.domain.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS, GateParts, grade
-from clew.domain.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance
+from clew.domain.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance, Trust, least
+from clew.domain.own_text import without_own
 from clew.domain.ranking import SIMILARITY_ALONE
 from clew.domain.terms import analyse_query
 from clew.index.search import Query, search
 from clew.index.vectors import Grid, decode
+from clew.services import intake
 from clew.services.parts import Parts
 from clew.services.recall import MAX_QUERY_CHARS
 from clew.storage.protocol import NewRecord, Place, QueuedTask, Task
@@ -31,18 +33,25 @@ def gate(parts: Parts, request: Gate) -> GateScore:
 
 
 def promoted(parts: Parts, task: QueuedTask) -> NewRecord | None:
-    """The memory to keep from a user's turn; None where the gate stays shut."""
+    """The memory to keep from a user's turn; None where the gate stays shut.
+
+    It stays shut for what is quarantined by now, and for what Clew itself had said.
+    """
     own = next((place for place in task.places if identity.kind_of(place.collection) == "turns"), None)
-    if own is None:
+    draft = replace(task.draft, text=without_own(task.draft.text))
+    if own is None or not draft.text.strip():
         return None
     user_id = own.collection.partition(":")[2]
     calibration = parts.meaning.calibration
     vector = None
     if task.vector is not None and calibration is not None:
         vector = decode([task.vector], len(task.vector) // 2)[0].astype(np.float32)
-    query = _query(parts, task.draft.text, vector, calibration)
-    graded = _grade(parts, task.draft.text, user_id, query, own.id)
-    return _memory(parts, task, own, user_id, graded) if graded.gate >= parts.config.gate_threshold else None
+    query = _query(parts, draft.text, vector, calibration)
+    graded = _grade(parts, draft.text, user_id, query, own.id)
+    turn = next(iter(parts.store.get(own.collection, [own.id])), None)
+    if graded.gate < parts.config.gate_threshold or turn is None or turn.trust is Trust.QUARANTINED:
+        return None
+    return _memory(parts, replace(task, draft=replace(draft, trust=turn.trust)), own, user_id, graded)
 
 
 def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibration | None) -> Query:
@@ -72,15 +81,19 @@ def _similarities(parts: Parts, collection: str, query: Query, count: int, own_i
 
 
 def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: GateParts) -> NewRecord:
+    """Judged anew: what was said of the turn was said of the turn."""
     source = {"collection": own.collection, "id": own.id}
     decomposition = {f"gating_{name}": value for name, value in asdict(graded).items() if name != "gate"}
     draft = replace(
         task.draft,
+        tokens=parts.counter.estimate(task.draft.text),
         provenance=Provenance.MEMORY,
-        trust=TRUST_OF_PROVENANCE[Provenance.MEMORY],
+        trust=least((TRUST_OF_PROVENANCE[Provenance.MEMORY], task.draft.trust)),
         stability=max(STABILITY_OF_PROVENANCE[task.draft.provenance], graded.gate),
         metadata={**task.draft.metadata, "source": source, "gating_score": graded.gate, **decomposition},
+        marks={},
     )
+    draft = intake.graded(draft, parts.clock.now_ms())
     place = Place(identity.memories_of(user_id), identity.memory_id(own.collection, own.id))
     vector = task.vector if parts.meaning.usable else None
     tasks = (Task.EMBED,) if vector is None and parts.meaning.wanted else ()

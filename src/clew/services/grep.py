@@ -72,6 +72,7 @@ def _matching_lines(turn: Record, find: Callable[[str], int]) -> Iterator[GrepMa
                 role=turn.role.value if turn.role else None,
                 line_number=number,
                 line=_around(line, at),
+                trust=turn.trust.value,
             )
 
 

@@ -12,7 +12,8 @@ from functools import cached_property
 from clew.api import GuidanceItem, GuidanceList, ListGuidance
 from clew.domain import identity
 from clew.domain.deontic import hints_at_guidance, read
-from clew.domain.model import Provenance, Record, Role
+from clew.domain.model import Provenance, Record, Role, Trust
+from clew.domain.own_text import without_own
 from clew.errors import EmbedderFailed, InvalidInput
 from clew.index.vectors import Grid
 from clew.services.history import every
@@ -48,7 +49,7 @@ def list_guidance(parts: Parts, request: ListGuidance) -> GuidanceList:
     names = collections(request.user_id, request.session_id)
     if not names:
         raise InvalidInput("name a user, a session, or both")
-    found = [record for name in names for record in parts.store.page(name, 0, limit)][:limit]
+    found = [record for name in names for record in parts.store.page(name, 0, limit) if may_guide(record)][:limit]
     return GuidanceList(items=tuple(GuidanceItem(record=view(record), cues=_cues(record.text)) for record in found))
 
 
@@ -85,14 +86,15 @@ class Guide:
     def _known_in(self, collection: str) -> set[str]:
         """What is kept there already."""
         if collection not in self._known:
-            self._known[collection] = {record.text for record in every(self._parts, collection)}
+            kept = filter(may_guide, every(self._parts, collection))
+            self._known[collection] = {record.text for record in kept}
         return self._known[collection]
 
     def _guides(self, turn: Record) -> bool:
         lasting = turn.stability >= self._parts.config.guidance_min_stability
-        if not lasting or not _is_said_by_user(turn):
+        if not lasting or not _is_said_by_user(turn) or not may_guide(turn):
             return False
-        text = _readable(turn.text)
+        text = _readable(without_own(turn.text))
         return any(norm.explicit for norm in read(text).norms) or (hints_at_guidance(text) and self._is_rescued(turn))
 
     def _is_rescued(self, turn: Record) -> bool:
@@ -120,6 +122,11 @@ class Guide:
         return Place(identity.guidance_of_session(self._session_id), identity.turn_name(self._session_id, turn_id))
 
 
+def may_guide(turn: Record) -> bool:
+    """Nothing guides that is held back, or that came from a tool or from outside."""
+    return turn.trust in (Trust.TRUSTED, Trust.UNKNOWN)
+
+
 def _is_said_by_user(turn: Record) -> bool:
     """Some hosts send tool results in the user's name."""
     return turn.provenance is Provenance.USER_TURN and turn.role is Role.USER and "toolCallId" not in turn.metadata
@@ -132,5 +139,5 @@ def _readable(text: str) -> str:
 
 
 def _cues(text: str) -> tuple[str, ...]:
-    text = _readable(text)
+    text = _readable(without_own(text))
     return tuple(dict.fromkeys(text[norm.start : norm.end] for norm in read(text).norms))

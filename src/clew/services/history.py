@@ -12,7 +12,15 @@ from clew.services.parts import Parts
 
 _RECORDS_A_READ = 1000
 
-_OF_TURNS = frozenset({Provenance.USER_TURN, Provenance.ASSISTANT_TURN, Provenance.SYSTEM_TURN, Provenance.TOOL_OUTPUT})
+_OF_TURNS = frozenset(
+    {
+        Provenance.USER_TURN,
+        Provenance.ASSISTANT_TURN,
+        Provenance.SYSTEM_TURN,
+        Provenance.TOOL_OUTPUT,
+        Provenance.WEB,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,15 @@ import time
 from pathlib import Path
 
 from clew.domain.model import Draft
+from clew.domain.own_text import without_own
 from clew.domain.terms import passage_text
 from clew.errors import ClewError, EmbedderFailed
+from clew.services import harvest
 from clew.services.courtesy import Courtesy
 from clew.services.gatekeeping import promoted
-from clew.services.ingest import speaker_in
+from clew.services.intake import speaker_in
 from clew.services.parts import Parts
+from clew.services.trust import follow_sources
 from clew.storage.protocol import QueuedTask, Task
 
 IDLE_SECONDS = 0.5
@@ -114,7 +117,9 @@ class Indexer:
         try:
             self._parts.meaning.settle()  # every process must know which vectors it may compare
             self._catch_up()
-            worked = self._holds_the_work() and self._embed_some() | self._gate_some() | self._take_in_notes()
+            worked = self._holds_the_work() and (
+                self._embed_some() | self._gate_some() | self._take_in_notes() | self._harvest_some()
+            )
         except ClewError as error:
             self._pause(str(error))
             return False
@@ -172,7 +177,8 @@ class Indexer:
             memory = promoted(self._parts, task)
             done.append(task.seq)
             if memory is not None:  # written at once: the next turn is compared with it
-                store.finish(done, {}, [memory], self._parts.meaning.identity if memory.vector else None)
+                store.finish(done, {}, {task.seq: memory}, self._parts.meaning.identity if memory.vector else None)
+                follow_sources(self._parts, [memory.place])
                 done = []
             if time.monotonic() > until and not self._hurry.is_set():
                 break
@@ -186,6 +192,11 @@ class Indexer:
             return False
         self._give_way(GATE_WAIT_SECONDS)
         return self._parts.library.take_in_notes(self._parts)
+
+    def _harvest_some(self) -> bool:
+        """What was captured comes into the ledger by itself; then it waits for its vectors like anything else."""
+        self._give_way(GATE_WAIT_SECONDS)
+        return harvest.some(self._parts)
 
     def _give_way(self, at_most_seconds: float) -> None:
         self._courtesy.give_way(quiet_seconds=QUIET_SECONDS, at_most_seconds=at_most_seconds, hurry=self._hurry)
@@ -228,7 +239,7 @@ def _be_nice() -> None:
 
 
 def _passage(draft: Draft) -> str:
-    return passage_text(draft.text, speaker_in(dict(draft.metadata)))
+    return passage_text(without_own(draft.text), speaker_in(dict(draft.metadata)))
 
 
 class _ProcessLock:

@@ -6,9 +6,6 @@ The call returns when the rows are durable. Vectors and the gate come behind it,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-
-import msgspec
 
 from clew.api import (
     Ingest,
@@ -21,21 +18,12 @@ from clew.api import (
     PutReceipt,
 )
 from clew.domain import identity
-from clew.domain.model import (
-    PROVENANCE_OF_ROLE,
-    STABILITY_OF_PROVENANCE,
-    TRUST_OF_PROVENANCE,
-    Draft,
-    Provenance,
-    Role,
-    role_of,
-)
-from clew.domain.terms import analyse, lexical_text, pack
-from clew.errors import InvalidInput, TooLarge
+from clew.domain.model import PROVENANCE_OF_ROLE, Provenance, Role, role_of
+from clew.domain.own_text import without_own
+from clew.errors import InvalidInput
+from clew.services.intake import Intake, checked_ts, draft_of
 from clew.services.parts import Parts
 from clew.storage.protocol import NewRecord, NewTurn, Place, Task
-
-MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 
 
 def ingest(parts: Parts, request: Ingest) -> IngestReceipt:
@@ -49,13 +37,16 @@ def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
     now_ms = parts.clock.now_ms()
     seen: Counter[tuple[str, int, str]] = Counter()
     turns = []
+    taken = []
     for message in request.messages:
         ts_ms = now_ms if message.ts is None else checked_ts(message.ts)
-        same = (message.role, ts_ms, message.text)
-        turns.append(_turn(parts, request, message, ts_ms, seen[same]))
+        intake = _taken_in(parts, request, message, ts_ms)
+        same = (message.role, ts_ms, intake.draft.text)
+        turns.append(_turn(parts, request, message, intake, seen[same]))
+        taken.append(intake)
         seen[same] += 1
     fresh = parts.store.append(turns)
-    receipts = tuple(_receipt(turn, stored) for turn, stored in zip(turns, fresh, strict=True))
+    receipts = tuple(map(_receipt, turns, taken, fresh))
     return IngestBatchReceipt(receipts=receipts)
 
 
@@ -66,52 +57,19 @@ def put(parts: Parts, request: Put) -> PutReceipt:
         raise InvalidInput(f"{place.collection} is written by Clew alone; nothing can be put there")
     role = request.metadata.get("role")
     ts = request.metadata.get("ts")
-    draft = make_draft(
+    intake = draft_of(
         parts,
         request.text,
+        collection=place.collection,
         role=_known_role(role),
         provenance=Provenance.MEMORY,
         ts_ms=checked_ts(ts) if isinstance(ts, int) and not isinstance(ts, bool) else parts.clock.now_ms(),
         metadata=request.metadata,
+        source=request.source,
     )
     tasks = (Task.EMBED,) if parts.meaning.wanted else ()
-    ((version, changed),) = parts.store.put([NewRecord(draft, place, tasks)])
-    return PutReceipt(version=version, changed=changed)
-
-
-def make_draft(
-    parts: Parts,
-    text: str,
-    *,
-    role: Role | None,
-    provenance: Provenance,
-    ts_ms: int,
-    metadata: JsonObject,
-) -> Draft:
-    """A text with all that is known of it before it is stored."""
-    limit = parts.config.max_text_bytes
-    check_size("text", text.encode, limit)
-    check_size("metadata", lambda: msgspec.json.encode(metadata), limit)
-    return Draft(
-        text=text,
-        ts_ms=ts_ms,
-        role=role,
-        provenance=provenance,
-        trust=TRUST_OF_PROVENANCE[provenance],
-        stability=STABILITY_OF_PROVENANCE[provenance],
-        tokens=parts.counter.estimate(text),
-        terms=search_terms(text, speaker_in(metadata), ts_ms),
-        metadata=metadata,
-    )
-
-
-def search_terms(text: str, speaker: str | None, ts_ms: int) -> bytes:
-    return pack(analyse(lexical_text(text, speaker, ts_ms)))
-
-
-def speaker_in(metadata: JsonObject) -> str | None:
-    speaker = metadata.get("speaker")
-    return speaker if isinstance(speaker, str) and speaker else None
+    ((version, changed),) = parts.store.put([NewRecord(intake.draft, place, tasks)])
+    return PutReceipt(version=version, changed=changed, redacted=intake.redacted)
 
 
 def _known_role(name: object) -> Role | None:
@@ -122,29 +80,43 @@ def _known_role(name: object) -> Role | None:
         return None
 
 
-def _turn(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int, occurrence: int) -> NewTurn:
+def _taken_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) -> Intake:
     role = role_of(message.role)
-    draft = make_draft(
+    return draft_of(
         parts,
         message.text,
+        collection=identity.session_raw(batch.session_id),
+        also=() if batch.user_id is None else (identity.turns_of(batch.user_id),),
         role=role,
         provenance=_provenance(role, message),
         ts_ms=ts_ms,
         metadata=_turn_metadata(message),
+        source=message.source,
     )
-    session_id = batch.session_id
-    if message.id is not None:
-        id_ = identity.checked_id(message.id, "id")
-    elif message.ts is not None:
-        id_ = identity.turn_id(session_id, role, ts_ms, message.text, occurrence)
-    else:
-        id_ = parts.ids.new()
+
+
+def _turn(parts: Parts, batch: IngestBatch, message: Message, intake: Intake, occurrence: int) -> NewTurn:
+    """A turn of a user is shown among their turns; what others said for them is known to be theirs, too."""
+    session_id, user_id, draft = batch.session_id, batch.user_id, intake.draft
+    id_ = _turn_id(parts, session_id, message, intake, occurrence)
     places = [Place(identity.session_raw(session_id), id_), Place(identity.session(session_id), id_)]
     tasks = [Task.EMBED] if parts.meaning.wanted else []
-    if draft.provenance is Provenance.USER_TURN and batch.user_id is not None:
-        places.append(Place(identity.turns_of(batch.user_id), identity.turn_name(session_id, id_)))
-        tasks.append(Task.GATE)
+    if user_id is not None and draft.provenance is Provenance.USER_TURN:
+        places.append(Place(identity.turns_of(user_id), identity.turn_name(session_id, id_)))
+        tasks += [Task.GATE] if without_own(draft.text).strip() else []
+    elif user_id is not None:
+        places.append(Place(identity.owned_by(user_id), identity.turn_name(session_id, id_)))
     return NewTurn(draft, tuple(places), tuple(tasks))
+
+
+def _turn_id(parts: Parts, session_id: str, message: Message, intake: Intake, occurrence: int) -> str:
+    """Made from what is kept: a secret that was cut out must not shine through a hash."""
+    if message.id is not None:
+        return identity.checked_id(message.id, "id")
+    if message.ts is not None:
+        draft = intake.draft
+        return identity.turn_id(session_id, role_of(message.role), draft.ts_ms, draft.text, occurrence)
+    return parts.ids.new()
 
 
 def _provenance(role: Role, message: Message) -> Provenance:
@@ -165,29 +137,12 @@ def _turn_metadata(message: Message) -> JsonObject:
     return given | message.metadata
 
 
-def _receipt(turn: NewTurn, stored: bool) -> IngestReceipt:
+def _receipt(turn: NewTurn, intake: Intake, stored: bool) -> IngestReceipt:
     return IngestReceipt(
         id=turn.places[0].id,
         stored=stored,
         duplicate=not stored,
-        collections=tuple(place.collection for place in turn.places),
+        collections=tuple(place.collection for place in turn.places if not identity.is_internal(place.collection)),
         tokens=turn.draft.tokens,
+        redacted=intake.redacted,
     )
-
-
-def checked_ts(ts_ms: int) -> int:
-    if not 0 <= ts_ms <= MAX_TS_MS:
-        raise InvalidInput(f"ts must be milliseconds since 1970, at most the year 9999, not {ts_ms}")
-    return ts_ms
-
-
-def check_size(what: str, encode: Callable[[], bytes], limit: int) -> None:
-    """Whether something can be written down at all, and is not too long when it is."""
-    try:
-        size = len(encode())
-    except UnicodeEncodeError:
-        raise InvalidInput(f"{what} must be valid Unicode; it holds half of a surrogate pair") from None
-    except (TypeError, RecursionError) as error:
-        raise InvalidInput(f"{what} must be JSON: {error}") from None
-    if size > limit:
-        raise TooLarge(f"{what} has {size} bytes; the limit is {limit} (setting max_text_bytes)")

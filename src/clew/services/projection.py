@@ -8,10 +8,12 @@ to come in behind them, one step far.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import replace as with_other
+
+from msgspec.structs import replace
 
 from clew.domain import identity
-from clew.domain.model import Record
+from clew.domain.model import Record, Trust
 from clew.domain.ranking import (
     AUTHORITY_OF_PROVENANCE,
     HOP_MIN_SCORE,
@@ -33,7 +35,7 @@ def project(
     """The most fitting records, best first."""
     near = best(
         parts,
-        replace(query, weights=SIMILARITY_ALONE),
+        with_other(query, weights=SIMILARITY_ALONE),
         collections,
         parts.config.recall_candidates,
         exclude=exclude,
@@ -74,7 +76,7 @@ def _linked(parts: Parts, ranked: Sequence[Found]) -> list[Found]:
             linked_from=parents[record.id].ref,
         )
         for record in parts.store.get(identity.LORE, wanted)
-        if origin(record) not in there
+        if origin(record) not in there and record.trust is not Trust.QUARANTINED
     ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.api import Hit, Scores, Search, SearchResult
 from clew.domain import identity
@@ -32,12 +34,14 @@ _SUMMARY_MARGIN = 64
 _COVERED_CANDIDATES = 128
 """How many turns of the raw history are looked at to find the summaries that lead to them."""
 
+_KINDS_OF_TURNS = ("session", "turns")
+"""Collections that may show the same turn, under ids that are made from one another."""
+
 _WITHOUT_PHRASE = 0.5
 """What is left of a score where a quoted string of the query is missing, though others hold it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A candidate with its record, its place in the order, and what that place was made from."""
 
     record: Record
@@ -79,7 +83,7 @@ def best(
     at_least: float = 0.0,
     repeats: bool = False,
 ) -> list[Found]:
-    """The best members of these collections that are at least so similar, best first."""
+    """The best members of these collections that are at least so similar, best first. Nothing that is quarantined."""
     depth = max(limit, _PHRASE_CANDIDATES) if query.terms.phrases else limit
     candidates = [
         (name, candidate)
@@ -151,11 +155,12 @@ def _in_collection(parts: Parts, name: str, query: Query, limit: int, excluded_i
     with parts.indexes.current(name) as index:
         if index.size == 0:
             return []
-        excluded = parts.store.seqs(name, excluded_ids) if excluded_ids else ()
+        excluded = [*parts.store.withheld(name), *(parts.store.seqs(name, excluded_ids) if excluded_ids else ())]
         own = search(index, query, scope, _decay(parts, scope), limit + margin, excluded=excluded)
     if identity.kind_of(name) != "session":
         return own
-    return _with_covered(own, _through_turns(parts, identity.owner_of(name), query))
+    through = _through_turns(parts, identity.owner_of(name), query)
+    return _with_covered(own, {place: found for place, found in through.items() if place not in excluded})
 
 
 def _through_turns(parts: Parts, session_id: str, query: Query) -> dict[int, Candidate]:
@@ -164,13 +169,14 @@ def _through_turns(parts: Parts, session_id: str, query: Query) -> dict[int, Can
     if not lead_to:
         return {}
     decay = _decay(parts, Scope.SESSION)
-    with parts.indexes.current(identity.session_raw(session_id)) as index:
-        turns = search(index, query, Scope.SESSION, decay, _COVERED_CANDIDATES)
+    history = identity.session_raw(session_id)
+    with parts.indexes.current(history) as index:
+        turns = search(index, query, Scope.SESSION, decay, _COVERED_CANDIDATES, excluded=parts.store.withheld(history))
     found: dict[int, Candidate] = {}
     for turn in turns:  # best first, so the first is the best of its summary
         place = lead_to.get(turn.seq)
         if place is not None and place not in found:
-            found[place] = replace(turn, seq=place, covered=turn.similarity)
+            found[place] = replace(turn, seq=place, record=0, covered=turn.similarity)
     return found
 
 
@@ -190,7 +196,7 @@ def _collect(parts: Parts, candidates: list[tuple[str, Candidate]], limit: int, 
 
     A row can only lose by being read: what a summary keeps of its score stands in its record.
     """
-    waiting = sorted(candidates, key=lambda item: -item[1].score)
+    waiting = sorted(candidates if repeats else _at_their_best(candidates), key=lambda item: -item[1].score)
     found: list[Found] = []
     while waiting and (len(found) < limit or found[limit - 1].score < waiting[0][1].score):
         last = waiting[min(limit, len(waiting)) - 1][1].score
@@ -199,6 +205,20 @@ def _collect(parts: Parts, candidates: list[tuple[str, Candidate]], limit: int, 
         found = _in_order(found + _records(parts, chunk))
         found = found if repeats else without_repeats(found)
     return found[:limit]
+
+
+def _at_their_best(candidates: list[tuple[str, Candidate]]) -> list[tuple[str, Candidate]]:
+    """Without what `without_repeats` would drop in any case: a turn where it scores less than in another collection."""
+    of_turns = {name for name, _ in candidates if identity.kind_of(name) in _KINDS_OF_TURNS}
+    highest: dict[int, float] = {}
+    for name, candidate in candidates:
+        if name in of_turns and candidate.record:
+            highest[candidate.record] = max(candidate.score, highest.get(candidate.record, 0.0))
+    return [
+        (name, candidate)
+        for name, candidate in candidates
+        if name not in of_turns or candidate.score >= highest.get(candidate.record, 0.0)
+    ]
 
 
 def _in_order(found: list[Found]) -> list[Found]:

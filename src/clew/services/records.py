@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+from msgspec.structs import replace
+
 from clew.api import (
     AddHint,
     Clear,
@@ -23,16 +26,26 @@ from clew.api import (
     Touch,
 )
 from clew.domain import identity
+from clew.domain.framing import clip
 from clew.domain.identity import checked_collection
 from clew.domain.model import Provenance, Record
 from clew.errors import InvalidInput, RawHistoryProtected
+from clew.services import archive
+from clew.services.intake import check_size, redacted_json
 from clew.services.parts import Parts
 
 MAX_PAGE = 10_000
+MAX_HINT_BYTES = 64 * 1024
+"""Of what a host notes in the journal, which is bounded in number and must be in size."""
+MAX_CHARS = 1 << 30
 
 
 def get(parts: Parts, request: Get) -> Records:
-    return Records(records=tuple(map(view, parts.store.get(request.collection, request.ids))))
+    found = tuple(map(view, parts.store.get(request.collection, request.ids)))
+    if request.max_chars is None:
+        return Records(records=found)
+    max_chars = checked_limit(request.max_chars, MAX_CHARS)
+    return Records(records=tuple(replace(record, text=clip(record.text, max_chars)) for record in found))
 
 
 def list_records(parts: Parts, request: ListRecords) -> Records:
@@ -64,11 +77,15 @@ def ensure_collections(parts: Parts, request: EnsureCollections) -> Done:
 
 
 def touch(parts: Parts, request: Touch) -> Done:
-    return Done(count=parts.store.touch(request.uses, parts.clock.now_ms()))
+    return Done(count=parts.store.touch(archive.woken(parts, request.uses), parts.clock.now_ms()))
 
 
 def add_hint(parts: Parts, request: AddHint) -> Done:
-    parts.store.add_hint(parts.clock.now_ms(), request.hook, request.session_id, request.details)
+    check_size("details", lambda: msgspec.json.encode(request.details), MAX_HINT_BYTES)
+    check_size("hook", request.hook.encode, MAX_HINT_BYTES)
+    scope = () if request.session_id is None else (identity.session(request.session_id),)
+    details = redacted_json(parts, request.details, *scope)
+    parts.store.add_hint(parts.clock.now_ms(), request.hook, request.session_id, details)
     return Done(count=1)
 
 
@@ -99,6 +116,8 @@ def view(record: Record) -> RecordView:
         version=record.version,
         access_count=record.access_count,
         metadata=dict(record.metadata),
+        marks=dict(record.marks),
+        last_used=record.last_used_ms,
     )
 
 

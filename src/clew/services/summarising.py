@@ -16,13 +16,15 @@ from clew.domain import confidence, identity, summary
 from clew.domain.gate import grade
 from clew.domain.lineage import Lineage
 from clew.domain.model import Provenance, Record, Role, Trust, least
-from clew.domain.sanitise import projection
+from clew.domain.own_text import without_own
+from clew.domain.sanitise import projection, withheld
 from clew.domain.summary import Source
 from clew.domain.terms import analyse, passage_text
 from clew.errors import EmbedderFailed, SummarizerFailed
 from clew.index.vectors import Grid, encode_grid
+from clew.services.derivation import WITHHELD_IDS
 from clew.services.history import Summary
-from clew.services.ingest import make_draft
+from clew.services.intake import make_draft
 from clew.services.meaning import similarities
 from clew.services.parts import Parts
 from clew.services.turns import speaker_of
@@ -57,10 +59,10 @@ class Covered:
 
 
 def of_record(turn: Record) -> Covered:
-    return Covered(
+    covered = Covered(
         id=turn.id,
         level=0,
-        source=Source(who=speaker_of(turn), role=turn.role, ts_ms=turn.ts_ms, text=turn.text),
+        source=Source(who=speaker_of(turn), role=turn.role, ts_ms=turn.ts_ms, text=without_own(turn.text)),
         first_ts_ms=turn.ts_ms,
         last_ts_ms=turn.ts_ms,
         tokens=turn.tokens,
@@ -68,11 +70,12 @@ def of_record(turn: Record) -> Covered:
         seq=turn.seq,
         record=turn,
     )
+    return _unless_quarantined(covered, (turn.role or "turn").replace("_", " "))
 
 
 def of_summary(item: Summary) -> Covered:
     record, lineage = item.record, item.lineage
-    return Covered(
+    covered = Covered(
         id=record.id,
         level=lineage.level,
         source=Source(who="summary", role=None, ts_ms=lineage.last_ts_ms, text=record.text),
@@ -84,6 +87,15 @@ def of_summary(item: Summary) -> Covered:
         seq=record.seq,
         record=record,
     )
+    return _unless_quarantined(covered, "summary")
+
+
+def _unless_quarantined(node: Covered, what: str) -> Covered:
+    """A summary leads to a quarantined node and says that one is there. Neither its words nor its name enter it."""
+    if node.trust is not Trust.QUARANTINED:
+        return node
+    shown = withheld(f"quarantined {what}", node.source.text)
+    return replace(node, source=replace(node.source, who=what, text=shown), seq=None, record=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +235,8 @@ class Summariser:
 
     def _new(self, written: _Text, nodes: Sequence[Covered], prior: Sequence[Covered]) -> tuple[NewSummary, Covered]:
         parts = self._parts
+        entered = [node for node in nodes if node.trust is not Trust.QUARANTINED]
+        left_out = [node.id for node in nodes if node.trust is Trust.QUARANTINED]
         lineage = Lineage(
             level=nodes[0].level + 1,
             source_ids=tuple(node.id for node in nodes),
@@ -242,9 +256,9 @@ class Summariser:
             role=None,
             provenance=Provenance.SUMMARY,
             ts_ms=lineage.last_ts_ms,
-            metadata=lineage.as_metadata(),
+            metadata=lineage.as_metadata() | ({WITHHELD_IDS: left_out} if left_out else {}),
         )
-        draft = replace(draft, trust=least(node.trust for node in nodes))
+        draft = replace(draft, trust=least(node.trust for node in (*entered, *prior)))
         id_ = self._free_id(lineage.source_ids)
         vector = None if written.vector is None else encode_grid(written.vector)
         tasks = (Task.EMBED,) if vector is None and parts.meaning.wanted else ()

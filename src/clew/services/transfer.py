@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from clew.api import Backup, Done, Export, ExportPage, Import, ImportReceipt
 from clew.domain.identity import checked_collection, checked_id, is_raw, kind_of
+from clew.domain.marks import By, Mark, set_by
 from clew.domain.model import Draft, Provenance, Role, Trust
+from clew.domain.redaction import redact, redact_json
 from clew.errors import InvalidInput
-from clew.services.ingest import check_size, checked_ts, search_terms, speaker_in
+from clew.services.intake import check_size, checked_ts, judged, policy_of, search_terms, speaker_in
 from clew.services.parts import Parts
 from clew.services.records import checked_cursor, checked_limit
 from clew.storage.protocol import Place, StoredRecord, Task
@@ -43,6 +45,7 @@ class RecordLine(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkno
     last_used: int | None
     text: str
     metadata: dict[str, Any]
+    marks: dict[str, dict[str, Any]] = {}
 
 
 _encoder = msgspec.json.Encoder(order="sorted")
@@ -94,6 +97,7 @@ def _line(stored: StoredRecord) -> str:
         last_used=stored.last_used_ms,
         text=draft.text,
         metadata=dict(draft.metadata),
+        marks={name: dict(mark) for name, mark in draft.marks.items()},
     )
     return _encoder.encode(written).decode("utf-8")
 
@@ -121,16 +125,29 @@ def _stored(parts: Parts, read: RecordLine) -> StoredRecord:
         raise InvalidInput("only a turn of a user can be guidance")
     check_size("text", read.text.encode, parts.config.max_text_bytes)
     check_size("metadata", lambda: msgspec.json.encode(read.metadata), parts.config.max_text_bytes)
+    policy = policy_of(parts, *(place.collection for place in places))
+    text, (metadata, _) = redact(read.text, policy).text, redact_json(read.metadata, policy)
     draft = Draft(
-        text=read.text,
+        text=text,
         ts_ms=checked_ts(read.ts),
         role=role,
         provenance=Provenance(read.provenance),
         trust=Trust(read.trust),
         stability=min(max(read.stability, 0.0), 1.0),
         tokens=max(read.tokens, 0),
-        terms=search_terms(read.text, speaker_in(read.metadata), read.ts),
-        metadata=read.metadata,
+        terms=search_terms(text, speaker_in(metadata), read.ts),
+        metadata=metadata,
+        marks=_known_marks(read.marks),
     )
+    if set_by(draft.marks, Mark.TRUST) != By.OPERATOR:
+        draft = judged(draft, draft.ts_ms)
     version, count = max(read.version, 1), max(read.access_count, 0)
     return StoredRecord(0, draft, read.raw, places, version, count, read.last_used if count else None)
+
+
+def _known_marks(marks: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Marks in the shape Clew writes them; anything else is refused rather than kept to surprise later."""
+    for name, mark in marks.items():
+        if name not in set(Mark) or mark.keys() != {"value", "by", "ts"} or mark["by"] not in set(By):
+            raise InvalidInput(f"{name[:40]!r} is not a mark")
+    return dict(marks)

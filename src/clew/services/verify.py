@@ -9,7 +9,7 @@ from clew.domain.model import Draft
 from clew.domain.terms import ANALYSER_VERSION
 from clew.index.collection import CollectionIndex
 from clew.services import verify_history
-from clew.services.ingest import search_terms, speaker_in
+from clew.services.intake import search_terms, speaker_in
 from clew.services.parts import Parts
 from clew.storage.protocol import Finding
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from clew.domain import identity
 from clew.domain.lineage import Graph
-from clew.domain.model import Provenance, Record, least
+from clew.domain.model import Provenance, Record, Trust, least
 from clew.services.assemble import planned
+from clew.services.derivation import withheld_ids
 from clew.services.history import Summary, active_view, all_summaries, every, is_turn
 from clew.services.parts import Parts
 from clew.storage.protocol import Finding
@@ -197,11 +198,17 @@ def _lineage(history: _History) -> Iterator[str]:
             continue
         if lineage.trivial != (len(lineage.source_ids) == 1):
             yield f"summary {id_} is wrong about being trivial"
-        if item.record.trust is not least(record.trust for record in sources):
+        if least((item.record.trust, *_trusts_that_entered(item, sources))) is not item.record.trust:
             yield f"summary {id_} is {item.record.trust}, which its sources are not"
         times = [history.turns[turn].ts_ms for turn in history.graph.turns_under(id_)]
         if times and (min(times), max(times)) != (lineage.first_ts_ms, lineage.last_ts_ms):
             yield f"summary {id_} names times that are not those of its turns"
+
+
+def _trusts_that_entered(item: Summary, sources: Iterable[Record]) -> list[Trust]:
+    """A summary says nothing of what was quarantined when it was made. Trust may be lower than that of its sources."""
+    withheld = withheld_ids(item.record)
+    return [record.trust for record in sources if record.id not in withheld]
 
 
 def _tiers(parts: Parts) -> Finding:

@@ -16,10 +16,12 @@ from clew.domain.identity import (
     session_raw,
     session_summary,
 )
-from clew.domain.model import Draft, Metadata, Provenance, Record
+from clew.domain.marks import replacing
+from clew.domain.model import Draft, Metadata, Provenance, Record, Trust
 from clew.errors import Conflict, NotAvailable, RawHistoryProtected
 from clew.ports import EmbedderIdentity
-from clew.storage.memory_state import Collection, Held, Text, same_content
+from clew.storage.memory_judging import Judged
+from clew.storage.memory_state import Collection, same_content
 from clew.storage.protocol import (
     JOURNAL_LIMIT,
     Counts,
@@ -33,12 +35,13 @@ from clew.storage.protocol import (
     QueuedTask,
     Shard,
     StoredRecord,
+    StoredTrace,
     Task,
     TermsOf,
 )
 
 
-class MemoryStore(Held):
+class MemoryStore(Judged):
     # --- writing ---------------------------------------------------------------------------------
 
     def append(self, turns: Sequence[NewTurn]) -> list[bool]:
@@ -64,9 +67,13 @@ class MemoryStore(Held):
             raise Conflict(f"{place.collection} already holds a turn {place.id!r} with other content")
         return True
 
-    def put(self, records: Sequence[NewRecord]) -> list[tuple[int, bool]]:
+    def put(self, records: Sequence[NewRecord], bookmarks: Mapping[str, str] | None = None) -> list[tuple[int, bool]]:
         with self._transaction():
+            self._state.bookmarks.update(bookmarks or {})
             return [self._put(new) for new in records]
+
+    def bookmark(self, name: str) -> str | None:
+        return self._state.bookmarks.get(name)
 
     def _put(self, new: NewRecord) -> tuple[int, bool]:
         if is_raw(new.place.collection):
@@ -77,18 +84,30 @@ class MemoryStore(Held):
         if member is not None:
             held = self._state.texts[member.text]
             if same_content(held.draft, new.draft):
-                return member.version, False
+                return member.version, self._show_also(new, member.text, member.version)
             if held.raw or held.draft.provenance is Provenance.SUMMARY:
                 raise RawHistoryProtected(f"{new.place.id!r} is a turn or a summary; it does not change")
             version, uses = member.version + 1, (held.access_count, held.last_used_ms)  # type: ignore[assignment]
-            self._drop_member(new.place)
+            for place in [new.place, *(place for place in new.also if place in held.places)]:
+                self._drop_member(place)
+            new = replace(
+                new, draft=replacing(new.draft, held.draft.marks, same_text=held.draft.text == new.draft.text)
+            )
         key = self._add_text(new.draft, raw=False, tasks=new.tasks)
         text = self._state.texts[key]
         text.access_count, text.last_used_ms = uses
         if new.vector is not None and self._state.model is not None:
             text.vectors[self._state.model] = new.vector
         self._add_member(new.place, key, version)
+        self._show_also(new, key, version)
         return version, True
+
+    def _show_also(self, new: NewRecord, key: int, version: int) -> bool:
+        self.ensure([place.collection for place in new.also])
+        free = [place for place in new.also if place.id not in self._collection(place.collection).members]
+        for place in free:
+            self._add_member(place, key, version)
+        return bool(free)
 
     def remove(self, collection: str, ids: Sequence[str]) -> int:
         with self._transaction():
@@ -127,7 +146,8 @@ class MemoryStore(Held):
         turns = {id_ for id_, member in shown.items() if self._state.texts[member.text].raw}
         sources = dict.fromkeys(summary.sources)
         taken = summary.id in shown or summary.id in summaries
-        if taken or not sources or not sources.keys() <= turns | (shown.keys() & summaries.keys()):
+        known = turns | (shown.keys() & summaries.keys())
+        if taken or not sources or not sources.keys() <= known or not set(summary.prior_ids) <= summaries.keys():
             raise Conflict(f"the active view has changed; summary {summary.id!r} no longer fits it")
         key = self._add_text(summary.draft, raw=False, tasks=summary.tasks)
         if summary.vector is not None and self._state.model is not None:
@@ -158,10 +178,12 @@ class MemoryStore(Held):
     def ensure(self, collections: Sequence[str]) -> None:
         with self._transaction():
             for name in collections:
-                self._state.collections.setdefault(name, Collection())
+                self._ensured(name)
 
-    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
+    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int, trace: StoredTrace | None = None) -> int:
         with self._transaction():
+            if trace is not None:
+                self._keep_trace(trace)
             texts = [
                 self._state.texts[member.text]
                 for name, ids in uses.items()
@@ -215,6 +237,7 @@ class MemoryStore(Held):
             hints=len(self._state.hints),
             pending=len(self._state.queue),
             store_bytes=0,
+            quarantined=len(self.trusted(Trust.QUARANTINED, 0, len(self._state.texts))),
         )
 
     def feed(self, collection: str, after: int) -> Feed:
@@ -253,7 +276,7 @@ class MemoryStore(Held):
         self,
         done: Sequence[int],
         vectors: Mapping[int, bytes],
-        promoted: Sequence[NewRecord] = (),
+        promoted: Mapping[int, NewRecord] | None = None,
         embedder: EmbedderIdentity | None = None,
     ) -> None:
         with self._transaction():
@@ -261,8 +284,9 @@ class MemoryStore(Held):
                 return
             for key, vector in vectors.items():
                 self._set_vector(key, vector)
-            for new in promoted:
-                self._put(new)
+            for seq, new in (promoted or {}).items():
+                if seq in self._state.queue:
+                    self._put(new)
             for seq in done:
                 self._state.queue.pop(seq, None)
 
@@ -331,11 +355,6 @@ class MemoryStore(Held):
     def export(self, after: int, limit: int) -> list[StoredRecord]:
         keys = [key for key in sorted(self._state.texts) if key > after][:limit]
         return [self._stored(key, self._state.texts[key]) for key in keys]
-
-    def _stored(self, key: int, text: Text) -> StoredRecord:
-        places = tuple(sorted(text.places))
-        version = max(self._state.collections[place.collection].members[place.id].version for place in places)
-        return StoredRecord(key, text.draft, text.raw, places, version, text.access_count, text.last_used_ms)
 
     def restore(self, records: Iterable[StoredRecord], tasks: tuple[Task, ...]) -> tuple[int, int]:
         with self._transaction():

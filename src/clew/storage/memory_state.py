@@ -13,7 +13,8 @@ from clew.domain.model import Draft, Record
 from clew.domain.terms import ANALYSER_VERSION
 from clew.errors import RawHistoryProtected
 from clew.ports import EmbedderIdentity
-from clew.storage.protocol import FeedRow, Hint, Place, Task
+from clew.storage.protocol import FeedRow, Hint, Place, StoredTrace, Task
+from clew.storage.purging import PurgeEntry
 
 
 @dataclass
@@ -55,8 +56,12 @@ class State:
     collections: dict[str, Collection] = field(default_factory=dict)
     queue: dict[int, tuple[int, Task]] = field(default_factory=dict)
     hints: list[Hint] = field(default_factory=list)
+    traces: dict[str, StoredTrace] = field(default_factory=dict)
+    purges: dict[str, PurgeEntry] = field(default_factory=dict)
+    bookmarks: dict[str, str] = field(default_factory=dict)
     model: EmbedderIdentity | None = None
     analyser: int = ANALYSER_VERSION
+    floor: int = 0
     last_text: int = 0
     last_task: int = 0
     last_hint: int = 0
@@ -87,6 +92,14 @@ class Held:
             finally:
                 self._in_transaction = False
 
+    def _ensured(self, name: str) -> Collection:
+        """A collection begins above every number that one which was purged has given out."""
+        if name not in self._state.collections:
+            self._state.collections[name] = held = Collection(last_seq=self._state.floor)
+            if self._state.floor:
+                self._reload(held)
+        return self._state.collections[name]
+
     def _collection(self, name: str) -> Collection:
         return self._state.collections.get(name) or Collection()
 
@@ -115,7 +128,7 @@ class Held:
 
     def _add_place(self, place: Place, key: int) -> bool:
         """Show a text in one more collection; False where that id is taken there already."""
-        held = self._state.collections.setdefault(place.collection, Collection())
+        held = self._ensured(place.collection)
         if place.id in held.members:
             return False
         self._add_member(place, key)
@@ -150,12 +163,13 @@ class Held:
         return Record(
             collection, id_, draft.text, draft.ts_ms, draft.role, draft.provenance, draft.trust, draft.stability,
             draft.tokens, draft.metadata, member.seq, member.version, text.access_count, text.last_used_ms,
+            draft.marks,
         )  # fmt: skip
 
     def _feed_row(self, member: Member) -> FeedRow:
         text = self._state.texts[member.text]
         vector = text.vectors.get(self._state.model) if self._state.model else None
-        return FeedRow(member.seq, text.draft.ts_ms, text.draft.terms, vector)
+        return FeedRow(member.seq, text.draft.ts_ms, text.draft.terms, vector, member.text)
 
 
 def same_content(one: Draft, other: Draft) -> bool:

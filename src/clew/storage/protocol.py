@@ -17,8 +17,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from clew.domain.model import Draft, Metadata, Record
+from clew.domain.lineage import read_lineage
+from clew.domain.model import Draft, Metadata, Record, Trust
 from clew.ports import EmbedderIdentity
+from clew.storage.purging import Purge, Purged, PurgeEntry
 
 
 class Task(StrEnum):
@@ -47,12 +49,13 @@ class NewTurn:
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """A record for one place. A vector that is known already need not be computed again."""
+    """A record for one place, shown `also` where its id is free. A vector that is known need not be computed again."""
 
     draft: Draft
     place: Place
     tasks: tuple[Task, ...] = ()
     vector: bytes | None = None
+    also: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,12 @@ class NewSummary:
     tasks: tuple[Task, ...] = ()
     vector: bytes | None = None
 
+    @property
+    def prior_ids(self) -> tuple[str, ...]:
+        """The earlier summaries whose words may have entered it."""
+        lineage = read_lineage(self.draft.metadata)
+        return () if lineage is None else lineage.prior_ids
+
 
 @dataclass(frozen=True, slots=True)
 class Shard:
@@ -72,6 +81,26 @@ class Shard:
 
     turn_id: str
     place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """What is to be known from now on of the record at a place; a mark of None is taken away."""
+
+    place: Place
+    marks: Metadata = field(default_factory=dict)
+    trust: Trust | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTrace:
+    """What one pack searched, took and left out, as canonical JSON without content."""
+
+    id: str
+    ts_ms: int
+    user_id: str | None
+    session_id: str | None
+    body: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +123,8 @@ class FeedRow(NamedTuple):
     ts_ms: int
     terms: bytes
     vector: bytes | None
+    record: int = 0
+    """The key of the record it shows, the same in every collection; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +160,7 @@ class Counts:
     hints: int
     pending: int
     store_bytes: int
+    quarantined: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +196,16 @@ class Store(Protocol):
         Raises Conflict where one of its places is taken by other content.
         """
 
-    def put(self, records: Sequence[NewRecord]) -> list[tuple[int, bool]]:
+    def put(self, records: Sequence[NewRecord], bookmarks: Mapping[str, str] | None = None) -> list[tuple[int, bool]]:
         """Add records or replace those of the same id; all or none. Gives (version, changed) each.
 
-        Writing equal text and metadata changes nothing. Raises RawHistoryProtected where the
-        collection holds raw history, or the id belongs to a raw turn or a summary.
+        Writing equal text and metadata changes nothing, and what the operator marked stays marked. Raises
+        RawHistoryProtected where the collection holds raw history, or the id belongs to a raw turn or a
+        summary. Bookmarks, which say how far something was read, move in the same step.
         """
+
+    def bookmark(self, name: str) -> str | None:
+        """How far something was read; None where it was not begun."""
 
     def remove(self, collection: str, ids: Sequence[str]) -> int:
         """Take members out of a collection; the number that was there.
@@ -187,8 +223,8 @@ class Store(Protocol):
 
         First the shards take their places. Then each summary, in order, joins the view and the session's
         summaries, and its sources leave the view; a source may be a summary that came before it. Raises
-        Conflict where a source is not a turn or summary in the view (another compaction was faster) or
-        an id is taken.
+        Conflict where a source is not a turn or summary in the view (another compaction was faster), an
+        earlier summary it was written in the light of is gone (purged meanwhile), or an id is taken.
         """
 
     def readmit(self, session_id: str, ids: Sequence[str]) -> int:
@@ -197,10 +233,58 @@ class Store(Protocol):
     def ensure(self, collections: Sequence[str]) -> None:
         """Make the collections exist, empty where they are new."""
 
-    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
+    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int, trace: StoredTrace | None = None) -> int:
         """Count one use of each named member's record; ids that do not exist are passed over.
 
-        The one write that does not wait for the disk: a count may be lost with the power, never a text.
+        The trace of what used them is kept beside, up to a bound. The one write that does not wait for the
+        disk: a count may be lost with the power, never a text.
+        """
+
+    # --- judging -----------------------------------------------------------------------------------
+
+    def mark(self, markings: Sequence[Marking]) -> int:
+        """Change what is known of records beside their text, all or none; how many of the places exist."""
+
+    def move(self, places: Sequence[Place], collection: str) -> int:
+        """Let members stand in another collection under the same id; how many did.
+
+        A place that does not exist, or whose id is taken there, is passed over. Raises
+        RawHistoryProtected for anything but a record of its own: turns and summaries do not move.
+        """
+
+    def withheld(self, collection: str) -> list[int]:
+        """The seqs of members that are quarantined."""
+
+    def trusted(self, trust: Trust, after: int, limit: int) -> list[StoredRecord]:
+        """Records of a trust, in the order they were written, from a cursor."""
+
+    def traces(self, limit: int) -> list[StoredTrace]:
+        """Newest first."""
+
+    def trace(self, id_: str) -> StoredTrace | None: ...
+
+    # --- purging -----------------------------------------------------------------------------------
+
+    def purge(self, purge: Purge) -> Purged:
+        """Remove a target and everything made from it, raw turns included, and note that in the ledger.
+
+        With a user go their records; a session in which they alone spoke goes whole. With a turn go the memory
+        kept from it and every summary its words may have entered; what that stood for is in the view again.
+        """
+
+    def foresee(self, purge: Purge) -> Purged:
+        """What `purge` would take away; nothing is changed."""
+
+    def purges(self) -> list[PurgeEntry]:
+        """The ledger of purges, oldest first."""
+
+    def note_purge(self, entry: PurgeEntry) -> None:
+        """Add a line to the ledger that another copy of the store has."""
+
+    def finish_purge(self, id_: str, counts: Metadata) -> None:
+        """Note that the files beside the store are clean; the target is forgotten.
+
+        When the call returns, no byte of what went is left in the store's own files.
         """
 
     # --- reading ---------------------------------------------------------------------------------
@@ -246,15 +330,15 @@ class Store(Protocol):
         self,
         done: Sequence[int],
         vectors: Mapping[int, bytes],
-        promoted: Sequence[NewRecord] = (),
+        promoted: Mapping[int, NewRecord] | None = None,
         embedder: EmbedderIdentity | None = None,
     ) -> None:
-        """In one step: store vectors by record key, add promoted records, take tasks off the queue.
+        """In one step: store vectors by record key, add promoted records by task, take tasks off the queue.
 
         With an `embedder`, nothing happens where it is not the store's any more.
 
         A vector of a record that has been removed meanwhile is dropped, and so is every vector of a
-        store that has no embedder.
+        store that has no embedder; a promoted record is dropped where its task has left the queue.
         """
 
     def model(self) -> EmbedderIdentity | None:
@@ -311,3 +395,6 @@ class TermsOf(Protocol):
 
 JOURNAL_LIMIT = 500
 """Entries of the lifecycle journal; beyond it the oldest leave."""
+
+TRACE_LIMIT = 500
+"""Traces that are kept; beyond it the oldest leave."""

@@ -67,7 +67,7 @@ def migrate(connection: apsw.Connection, path: Path, scripts: Sequence[str]) -> 
     Several processes may open one file at the same time: whoever takes the write lock first
     migrates, the others then find nothing to do.
     """
-    _refuse_foreign(connection, path)
+    refuse_foreign(connection, path)
     if _version(connection) == len(scripts):
         return
     with connection_lock(connection):
@@ -129,6 +129,12 @@ def write_copy(connection: apsw.Connection, target: Path) -> None:
         raise StoreError(f"the backup to {target} failed: {error}") from error
 
 
+def remove_copies(path: Path) -> None:
+    """Take away the copies that migrations and restores left beside the file: they hold what it no longer may."""
+    for copy in path.parent.glob(f"{path.name}.before-*"):
+        copy.unlink(missing_ok=True)
+
+
 class ReaderPool:
     """Connections for reading, lent to one thread at a time and made when first needed."""
 
@@ -165,7 +171,7 @@ def _version(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 
 
-def _refuse_foreign(connection: apsw.Connection, path: Path) -> None:
+def refuse_foreign(connection: apsw.Connection, path: Path) -> None:
     """A database of another program is left alone."""
     empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
     if not empty and connection.pragma("application_id") != APPLICATION_ID:

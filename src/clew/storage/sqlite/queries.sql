@@ -3,7 +3,14 @@
 SELECT key, raw FROM collections WHERE name = ?;
 
 -- name: add_collection
-INSERT INTO collections (name, raw) VALUES (?, ?) RETURNING key;
+-- A collection begins above every number that one which was purged has given out.
+INSERT INTO collections (name, raw, next_seq)
+VALUES (?, ?, coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'sequence_floor'), 1))
+RETURNING key, next_seq;
+
+-- name: raise_floor
+INSERT INTO settings (name, value) SELECT 'sequence_floor', next_seq FROM collections WHERE key = ?
+ON CONFLICT (name) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER));
 
 -- name: next_seq
 -- Takes the next number of a collection's sequence.
@@ -17,8 +24,8 @@ SELECT name, (SELECT count(*) FROM members WHERE members.key BETWEEN c.key << 32
 FROM collections AS c ORDER BY name;
 
 -- name: add_record
-INSERT INTO records (raw, ts_ms, role, provenance, trust, stability, tokens, row_hash, terms, text, metadata)
-VALUES (:raw, :ts_ms, :role, :provenance, :trust, :stability, :tokens, :row_hash, :terms, :text, :metadata)
+INSERT INTO records (raw, ts_ms, role, provenance, trust, stability, tokens, row_hash, terms, text, metadata, marks)
+VALUES (:raw, :ts_ms, :role, :provenance, :trust, :stability, :tokens, :row_hash, :terms, :text, :metadata, :marks)
 RETURNING key;
 
 -- name: add_member
@@ -27,7 +34,7 @@ INSERT INTO members (key, id, record, version) VALUES (?, ?, ?, ?);
 -- name: find_member
 -- The member of a collection by id, with what decides whether a write changes it.
 SELECT members.key, members.record, members.version, records.raw, records.provenance, records.role, records.text,
-       records.metadata
+       records.metadata, records.marks
 FROM members JOIN records ON records.key = members.record
 WHERE members.key >> 32 = ? AND members.id = ?;
 
@@ -80,6 +87,9 @@ INSERT INTO changes (key, kind, target) VALUES (?, ?, ?);
 -- name: add_task
 INSERT INTO queue (record, task) VALUES (?, ?) ON CONFLICT DO NOTHING;
 
+-- name: find_task
+SELECT 1 FROM queue WHERE seq = ?;
+
 -- name: delete_task
 DELETE FROM queue WHERE seq = ?;
 
@@ -100,7 +110,7 @@ ON CONFLICT (record) DO UPDATE SET model = excluded.model, vector = excluded.vec
 
 -- name: member_by_id
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
-       r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
+       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
 FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key >> 32 = ? AND members.id = ?;
 
@@ -111,25 +121,25 @@ SELECT id, key FROM members WHERE key >> 32 = ? AND id IN (SELECT value FROM jso
 -- name: members_by_keys
 -- The members whose keys stand in a JSON array.
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
-       r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
+       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
 FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key IN (SELECT value FROM json_each(?));
 
 -- name: members_after
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
-       r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
+       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
 FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key > ? AND members.key <= ? ORDER BY members.key LIMIT ?;
 
 -- name: members_before
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
-       r.text, r.metadata, coalesce(uses.access_count, 0), uses.last_used_ms
+       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
 FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key >= ? AND members.key < ? ORDER BY members.key DESC LIMIT ?;
 
 -- name: feed_rows
--- What an index keeps of the members in a range: place, time, terms, and the current model's vector.
-SELECT members.key & 0xffffffff, r.ts_ms, r.terms, vectors.vector
+-- What an index keeps of the members in a range: place, time, terms, the current model's vector, and the record.
+SELECT members.key & 0xffffffff, r.ts_ms, r.terms, vectors.vector, r.key
 FROM members JOIN records AS r ON r.key = members.record
 LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ? AND length(vectors.vector) = ?
 WHERE members.key > ? AND members.key <= ? ORDER BY members.key;
@@ -144,7 +154,7 @@ WHERE members.key = ?;
 
 -- name: queued
 SELECT queue.seq, r.key, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms,
-       r.text, r.metadata, vectors.vector
+       r.text, r.metadata, r.marks, vectors.vector
 FROM queue JOIN records AS r ON r.key = queue.record
 LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ? AND length(vectors.vector) = ?
 WHERE queue.task = ? ORDER BY queue.seq LIMIT ?;
@@ -158,7 +168,8 @@ SELECT (SELECT count(*) FROM records),
        (SELECT count(*) FROM members WHERE key >> 32 IN (SELECT key FROM collections WHERE name GLOB 'user:*')),
        (SELECT count(*) FROM journal),
        (SELECT count(*) FROM queue),
-       (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size);
+       (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size),
+       (SELECT count(*) FROM records WHERE trust = 'quarantined');
 
 -- name: add_model
 INSERT INTO models (family, dimensions, normalised, weights_hash) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
@@ -192,7 +203,7 @@ ORDER BY r.key;
 SELECT key FROM collections;
 
 -- name: records_after
-SELECT r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms, r.text, r.metadata,
+SELECT r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms, r.text, r.metadata, r.marks,
        coalesce(uses.access_count, 0), uses.last_used_ms
 FROM records AS r LEFT JOIN uses ON uses.record = r.key WHERE r.key > ? ORDER BY r.key LIMIT ?;
 
@@ -248,3 +259,121 @@ WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors
 
 -- name: check_dangling_tasks
 SELECT seq FROM queue WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.key = queue.record) LIMIT 20;
+
+-- name: record_marks
+SELECT marks FROM records WHERE key = ?;
+
+-- name: set_marks
+UPDATE records SET marks = ? WHERE key = ?;
+
+-- name: set_trust
+UPDATE records SET trust = ? WHERE key = ?;
+
+-- name: withheld
+-- From the few that are quarantined to their places, whatever the planner thinks of their number.
+SELECT members.key & 0xffffffff FROM records CROSS JOIN members ON members.record = records.key
+WHERE records.trust = 'quarantined' AND members.key BETWEEN ? AND ?;
+
+-- name: records_of_trust
+SELECT r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms, r.text, r.metadata, r.marks,
+       coalesce(uses.access_count, 0), uses.last_used_ms
+FROM records AS r LEFT JOIN uses ON uses.record = r.key WHERE r.trust = ? AND r.key > ? ORDER BY r.key LIMIT ?;
+
+-- name: add_trace
+INSERT INTO traces (id, ts_ms, user_id, session_id, body) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET ts_ms = excluded.ts_ms, body = excluded.body;
+
+-- name: trim_traces
+DELETE FROM traces WHERE seq <= (SELECT max(seq) FROM traces) - ?;
+
+-- name: newest_traces
+SELECT id, ts_ms, user_id, session_id, body FROM traces ORDER BY seq DESC LIMIT ?;
+
+-- name: find_trace
+SELECT id, ts_ms, user_id, session_id, body FROM traces WHERE id = ?;
+
+-- name: delete_trace
+DELETE FROM traces WHERE id = ?;
+
+-- name: doom_record
+INSERT INTO purging (record) VALUES (?) ON CONFLICT DO NOTHING;
+
+-- name: doom_collections
+-- Every record of the collections whose names stand in a JSON array.
+INSERT INTO purging (record)
+SELECT record FROM members
+WHERE key >> 32 IN (SELECT key FROM collections WHERE name IN (SELECT value FROM json_each(?)))
+ON CONFLICT DO NOTHING;
+
+-- name: doom_source
+INSERT INTO purging (record)
+SELECT key FROM records WHERE json_extract(metadata, '$.sourceUrl') = ? ON CONFLICT DO NOTHING;
+
+-- name: doomed_places
+SELECT members.record, collections.name, members.id
+FROM purging JOIN members ON members.record = purging.record JOIN collections ON collections.key = members.key >> 32;
+
+-- name: doomed_counts
+SELECT count(*), coalesce(sum(r.raw), 0), coalesce(sum(r.provenance = 'summary'), 0),
+       (SELECT count(*) FROM vectors WHERE record IN (SELECT record FROM purging))
+FROM purging JOIN records AS r ON r.key = purging.record;
+
+-- name: doomed_artifacts
+SELECT DISTINCT json_extract(metadata, '$.artifact') FROM records
+WHERE key IN (SELECT record FROM purging) AND json_extract(metadata, '$.artifact') IS NOT NULL;
+
+-- name: kept_artifacts
+SELECT DISTINCT json_extract(metadata, '$.artifact') FROM records
+WHERE key NOT IN (SELECT record FROM purging) AND json_extract(metadata, '$.artifact') IS NOT NULL;
+
+-- name: speakers_of_session
+-- The collections of users' turns that show a turn of a raw history.
+SELECT DISTINCT collections.name FROM members AS own
+JOIN members AS other ON other.record = own.record JOIN collections ON collections.key = other.key >> 32
+WHERE own.key BETWEEN ? AND ? AND (collections.name GLOB 'turns:*' OR collections.name GLOB '_owned:*');
+
+-- name: undoomed_member
+SELECT 1 FROM members WHERE key BETWEEN ? AND ? AND record NOT IN (SELECT record FROM purging) LIMIT 1;
+
+-- name: summaries_of_collection
+SELECT members.id, members.record, records.metadata
+FROM members JOIN records ON records.key = members.record WHERE members.key BETWEEN ? AND ?;
+
+-- name: collections_of_doomed
+SELECT DISTINCT members.key >> 32 FROM purging JOIN members ON members.record = purging.record;
+
+-- name: delete_doomed_members
+DELETE FROM members WHERE record IN (SELECT record FROM purging);
+
+-- name: delete_doomed_vectors
+DELETE FROM vectors WHERE record IN (SELECT record FROM purging);
+
+-- name: delete_doomed_uses
+DELETE FROM uses WHERE record IN (SELECT record FROM purging);
+
+-- name: delete_doomed_tasks
+DELETE FROM queue WHERE record IN (SELECT record FROM purging);
+
+-- name: delete_doomed_records
+DELETE FROM records WHERE key IN (SELECT record FROM purging);
+
+-- name: forget_doomed
+DELETE FROM purging;
+
+-- name: delete_collection
+DELETE FROM collections WHERE key = ?;
+
+-- name: delete_hints
+DELETE FROM journal WHERE session_id IN (SELECT value FROM json_each(?));
+
+-- name: all_traces
+SELECT id, user_id, session_id, body FROM traces;
+
+-- name: add_purge
+INSERT INTO purges (id, ts_ms, kind, digest, target, counts) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: purges
+SELECT id, ts_ms, kind, digest, target, counts FROM purges ORDER BY ts_ms, id;
+
+-- name: finish_purge
+UPDATE purges SET target = NULL, counts = ? WHERE id = ?;

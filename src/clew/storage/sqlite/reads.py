@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import apsw
 
-from clew.domain.model import Record
+from clew.domain.model import Record, Trust
 from clew.ports import EmbedderIdentity
 from clew.storage.protocol import (
     Counts,
@@ -17,9 +17,10 @@ from clew.storage.protocol import (
     Place,
     QueuedTask,
     StoredRecord,
+    StoredTrace,
     Task,
 )
-from clew.storage.sqlite.queries import first, many, only
+from clew.storage.sqlite.queries import Row, first, many, only
 from clew.storage.sqlite.rows import (
     collection_key,
     current_model,
@@ -155,12 +156,32 @@ def setting(connection: apsw.Connection, name: str) -> str | None:
     return None if row is None else str(row[0])
 
 
+def withheld(connection: apsw.Connection, name: str) -> list[int]:
+    collection = collection_key(connection, name)
+    return [] if collection is None else [row[0] for row in many(connection, "withheld", key_range(collection))]
+
+
+def of_trust(connection: apsw.Connection, trust: Trust, after: int, limit: int) -> list[StoredRecord]:
+    return [_stored(connection, row) for row in many(connection, "records_of_trust", (trust, after, limit))]
+
+
+def traces(connection: apsw.Connection, limit: int) -> list[StoredTrace]:
+    return [StoredTrace(*row) for row in many(connection, "newest_traces", (limit,))]
+
+
+def trace(connection: apsw.Connection, id_: str) -> StoredTrace | None:
+    row = first(connection, "find_trace", (id_,))
+    return None if row is None else StoredTrace(*row)
+
+
 def export(connection: apsw.Connection, after: int, limit: int) -> list[StoredRecord]:
-    found = []
-    for key, raw, *rest, count, used in many(connection, "records_after", (after, limit)):
-        places, version = _places(connection, key)
-        found.append(StoredRecord(key, to_draft(tuple(rest)), bool(raw), places, version, count, used))
-    return found
+    return [_stored(connection, row) for row in many(connection, "records_after", (after, limit))]
+
+
+def _stored(connection: apsw.Connection, row: Row) -> StoredRecord:
+    key, raw, *rest, count, used = row
+    places, version = _places(connection, key)
+    return StoredRecord(key, to_draft(tuple(rest)), bool(raw), places, version, count, used)
 
 
 def hints(connection: apsw.Connection, session_id: str | None, limit: int) -> list[Hint]:

@@ -66,12 +66,13 @@ def draft_values(draft: Draft, *, raw: bool) -> Mapping[str, Any]:
         "terms": draft.terms,
         "text": draft.text,
         "metadata": metadata,
+        "marks": encode_metadata(draft.marks),
     }
 
 
 def to_draft(row: Row) -> Draft:
-    """From (ts_ms, role, provenance, trust, stability, tokens, terms, text, metadata)."""
-    ts_ms, role, provenance, trust, stability, tokens, terms, text, metadata = row
+    """From (ts_ms, role, provenance, trust, stability, tokens, terms, text, metadata, marks)."""
+    ts_ms, role, provenance, trust, stability, tokens, terms, text, metadata, marks = row
     return Draft(
         text=text,
         ts_ms=ts_ms,
@@ -82,12 +83,13 @@ def to_draft(row: Row) -> Draft:
         tokens=tokens,
         terms=terms,
         metadata=decode_metadata(metadata),
+        marks=decode_metadata(marks),
     )
 
 
 def to_record(collection: str, row: Row) -> Record:
     """From the columns of the `member_*` and `members_*` statements."""
-    key, id_, version, ts_ms, role, provenance, trust, stability, tokens, text, metadata, count, used = row
+    key, id_, version, ts_ms, role, provenance, trust, stability, tokens, text, metadata, marks, count, used = row
     return Record(
         collection=collection,
         id=id_,
@@ -103,6 +105,7 @@ def to_record(collection: str, row: Row) -> Record:
         version=version,
         access_count=count,
         last_used_ms=used,
+        marks=decode_metadata(marks),
     )
 
 

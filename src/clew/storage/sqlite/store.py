@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import apsw
 
-from clew.domain.model import Metadata, Record
+from clew.domain.model import Metadata, Record, Trust
 from clew.domain.terms import ANALYSER_VERSION
 from clew.errors import StoreCorrupt, StoreError
 from clew.ports import EmbedderIdentity
@@ -18,6 +18,7 @@ from clew.storage.protocol import (
     Feed,
     Finding,
     Hint,
+    Marking,
     NewRecord,
     NewSummary,
     NewTurn,
@@ -25,15 +26,19 @@ from clew.storage.protocol import (
     QueuedTask,
     Shard,
     StoredRecord,
+    StoredTrace,
     Task,
     TermsOf,
 )
-from clew.storage.sqlite import checks, reads, writes
+from clew.storage.purging import Purge, Purged, PurgeEntry
+from clew.storage.sqlite import checks, judging, reads, writes
+from clew.storage.sqlite import purge as purging
 from clew.storage.sqlite.connection import (
     ReaderPool,
     connect,
     migrate,
     prepare_file,
+    remove_copies,
     require_sqlite,
     snapshot,
     write_copy,
@@ -70,8 +75,17 @@ class SqliteStore:
     def append(self, turns: Sequence[NewTurn]) -> list[bool]:
         return self._writer.run(lambda connection: [writes.append_turn(connection, turn) for turn in turns])
 
-    def put(self, records: Sequence[NewRecord]) -> list[tuple[int, bool]]:
-        return self._writer.run(lambda connection: [writes.put_record(connection, new) for new in records])
+    def put(self, records: Sequence[NewRecord], bookmarks: Mapping[str, str] | None = None) -> list[tuple[int, bool]]:
+        def operation(connection: apsw.Connection) -> list[tuple[int, bool]]:
+            outcomes = [writes.put_record(connection, new) for new in records]
+            for name, value in (bookmarks or {}).items():
+                run(connection, "set_setting", (f"bookmark:{name}", value))
+            return outcomes
+
+        return self._writer.run(operation)
+
+    def bookmark(self, name: str) -> str | None:
+        return self._read(lambda connection: reads.setting(connection, f"bookmark:{name}"))
 
     def remove(self, collection: str, ids: Sequence[str]) -> int:
         return self._writer.run(lambda connection: writes.remove_members(connection, collection, ids))
@@ -92,8 +106,56 @@ class SqliteStore:
 
         self._writer.run(operation)
 
-    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int) -> int:
-        return self._writer.run(lambda connection: writes.touch(connection, uses, now_ms), durable=False)
+    def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int, trace: StoredTrace | None = None) -> int:
+        def operation(connection: apsw.Connection) -> int:
+            if trace is not None:
+                judging.keep_trace(connection, trace)
+            return writes.touch(connection, uses, now_ms)
+
+        return self._writer.run(operation, durable=False)
+
+    # --- judging -----------------------------------------------------------------------------------
+
+    def mark(self, markings: Sequence[Marking]) -> int:
+        return self._writer.run(lambda connection: judging.mark(connection, markings))
+
+    def move(self, places: Sequence[Place], collection: str) -> int:
+        return self._writer.run(lambda connection: judging.move(connection, places, collection))
+
+    def withheld(self, collection: str) -> list[int]:
+        return self._read(lambda connection: reads.withheld(connection, collection))
+
+    def trusted(self, trust: Trust, after: int, limit: int) -> list[StoredRecord]:
+        return self._read(lambda connection: reads.of_trust(connection, trust, after, limit))
+
+    def traces(self, limit: int) -> list[StoredTrace]:
+        return self._read(lambda connection: reads.traces(connection, limit))
+
+    def trace(self, id_: str) -> StoredTrace | None:
+        return self._read(lambda connection: reads.trace(connection, id_))
+
+    # --- purging -----------------------------------------------------------------------------------
+
+    def purge(self, purge: Purge) -> Purged:
+        return self._writer.run(lambda connection: purging.purge(connection, purge))
+
+    def foresee(self, purge: Purge) -> Purged:
+        try:
+            self._writer.run(lambda connection: purging.foresee(connection, purge))
+        except purging.Foreseen as undone:
+            return undone.purged
+        raise AssertionError("a purge that is only looked at is always undone")
+
+    def purges(self) -> list[PurgeEntry]:
+        return self._read(purging.entries)
+
+    def note_purge(self, entry: PurgeEntry) -> None:
+        self._writer.run(lambda connection: purging.note(connection, entry))
+
+    def finish_purge(self, id_: str, counts: Metadata) -> None:
+        self._writer.run(lambda connection: run(connection, "finish_purge", (encode_metadata(counts), id_)))
+        self._writer.scrub()
+        remove_copies(self._path)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -139,12 +201,12 @@ class SqliteStore:
         self,
         done: Sequence[int],
         vectors: Mapping[int, bytes],
-        promoted: Sequence[NewRecord] = (),
+        promoted: Mapping[int, NewRecord] | None = None,
         embedder: EmbedderIdentity | None = None,
     ) -> None:
         def operation(connection: apsw.Connection) -> None:
             if embedder in (None, reads.model(connection)):
-                writes.finish_tasks(connection, done, vectors, promoted)
+                writes.finish_tasks(connection, done, vectors, promoted or {})
 
         self._writer.run(operation)
 

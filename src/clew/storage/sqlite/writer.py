@@ -48,6 +48,19 @@ class Writer:
                     self._commit_group()
         return pending.outcome()
 
+    def scrub(self) -> None:
+        """Leave nothing in the files but what the store holds.
+
+        Deleting overwrites what it deletes, and yet copies of rows stay behind where pages were split or
+        joined; so the file is written anew, and the write-ahead log is cut to nothing. Waits for readers
+        as long as any other write would.
+        """
+        with self._turn:
+            self._connection.execute("VACUUM")
+            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+        if busy:
+            raise StoreError("another process is reading the store; what was purged may still stand in its log")
+
     def close(self) -> None:
         with self._turn:
             self._closed = True

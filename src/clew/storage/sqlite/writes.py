@@ -17,6 +17,7 @@ from clew.domain.identity import (
     session_raw,
     session_summary,
 )
+from clew.domain.marks import replacing
 from clew.domain.model import Draft, Provenance
 from clew.errors import Conflict, RawHistoryProtected
 from clew.ports import EmbedderIdentity
@@ -25,6 +26,7 @@ from clew.storage.sqlite.queries import first, many, only, run, run_each
 from clew.storage.sqlite.rows import (
     collection_key,
     current_model,
+    decode_metadata,
     draft_values,
     encode_metadata,
     key_range,
@@ -52,7 +54,7 @@ def _same_turn(connection: apsw.Connection, collection: int, place: Place, draft
     found = first(connection, "find_member", (collection, place.id))
     if found is None:
         return False
-    *_, role, text, _ = found
+    *_, role, text, _, _ = found
     if (role, text) != (draft.role, draft.text):
         raise Conflict(f"{place.collection} already holds a turn {place.id!r} with other content")
     return True
@@ -68,21 +70,37 @@ def put_record(connection: apsw.Connection, new: NewRecord) -> tuple[int, bool]:
         record = _add_record(connection, new.draft, raw=False)
         version = 1
     else:
-        key, old, version, raw, provenance, role, text, metadata = found
+        key, old, version, raw, provenance, role, text, metadata, marks = found
         if (role, text, metadata) == (new.draft.role, new.draft.text, encode_metadata(new.draft.metadata)):
-            return version, False
+            return version, _show_also(connection, new.also, old, version)
         if raw or provenance == Provenance.SUMMARY:
             raise RawHistoryProtected(f"{place.id!r} in {place.collection} is a turn or a summary; it does not change")
-        _drop_member(connection, key)
-        record = _add_record(connection, new.draft, raw=False)
+        drop_member(connection, key)
+        _hide_also(connection, new.also, old)
+        record = _add_record(
+            connection, replacing(new.draft, decode_metadata(marks), same_text=text == new.draft.text), raw=False
+        )
         run(connection, "move_uses", (record, old))
         _drop_orphan(connection, old)
         version += 1
     _add_member(connection, collection, place.id, record, version)
+    _show_also(connection, new.also, record, version)
     if new.vector is not None:
         _set_vector(connection, record, new.vector)
     _add_tasks(connection, record, new.tasks)
     return version, True
+
+
+def _show_also(connection: apsw.Connection, places: Iterable[Place], record: int, version: int) -> bool:
+    return sum(add_place(connection, place, record, version) for place in places) > 0
+
+
+def _hide_also(connection: apsw.Connection, places: Iterable[Place], record: int) -> None:
+    """What another record holds stays as it is."""
+    for place in places:
+        found = first(connection, "find_member", (collection_key(connection, place.collection), place.id))
+        if found is not None and found[1] == record:
+            drop_member(connection, found[0])
 
 
 def remove_members(connection: apsw.Connection, name: str, ids: Sequence[str]) -> int:
@@ -93,7 +111,7 @@ def remove_members(connection: apsw.Connection, name: str, ids: Sequence[str]) -
         if found is not None:
             key, record, _, raw, provenance, *_ = found
             _refuse_summary(name, provenance)
-            _drop_member(connection, key)
+            drop_member(connection, key)
             _note_dismissed(connection, name, id_, record, raw=raw)
             _drop_orphan(connection, record)
             count += 1
@@ -111,7 +129,7 @@ def clear_collection(connection: apsw.Connection, name: str) -> int:
         run(connection, "delete_member", (key,))
         _note_dismissed(connection, name, id_, record, raw=raw)
         _drop_orphan(connection, record)
-    _mark_reload(connection, collection)
+    mark_reload(connection, collection)
     return len(members)
 
 
@@ -128,7 +146,7 @@ def _refuse_summary(name: str, provenance: str) -> None:
 
 def _note_dismissed(connection: apsw.Connection, name: str, id_: str, record: int, *, raw: bool) -> None:
     if raw and kind_of(name) == "session":
-        _add_place(connection, Place(dismissed(owner_of(name)), id_), record)
+        add_place(connection, Place(dismissed(owner_of(name)), id_), record)
 
 
 def condense(
@@ -139,7 +157,7 @@ def condense(
         turn = first(connection, "find_member", (history, shard.turn_id))
         if turn is None:
             raise Conflict(f"session {session_id!r} has no turn {shard.turn_id!r}")
-        _add_place(connection, shard.place, turn[1])
+        add_place(connection, shard.place, turn[1])
     view = ensure_collection(connection, session(session_id))
     kept = ensure_collection(connection, session_summary(session_id))
     for summary in summaries:
@@ -149,7 +167,8 @@ def condense(
 def _add_summary(connection: apsw.Connection, view: int, kept: int, summary: NewSummary) -> None:
     sources = [_node(connection, view, kept, id_) for id_ in dict.fromkeys(summary.sources)]
     taken = [first(connection, "find_member", (collection, summary.id)) for collection in (view, kept)]
-    if not sources or None in sources or any(taken):
+    priors = [first(connection, "find_member", (kept, id_)) for id_ in summary.prior_ids]
+    if not sources or None in sources or None in priors or any(taken):
         raise Conflict(f"the active view has changed; summary {summary.id!r} no longer fits it")
     record = _add_record(connection, summary.draft, raw=False)
     for collection in (kept, view):
@@ -159,7 +178,7 @@ def _add_summary(connection: apsw.Connection, view: int, kept: int, summary: New
     _add_tasks(connection, record, summary.tasks)
     for source in sources:
         assert source is not None
-        _drop_member(connection, source)
+        drop_member(connection, source)
 
 
 def _node(connection: apsw.Connection, view: int, kept: int, id_: str) -> int | None:
@@ -177,23 +196,26 @@ def readmit(connection: apsw.Connection, session_id: str, ids: Sequence[str]) ->
         found = [first(connection, "find_member", (collection, id_)) for collection in sources]
         record = next((row[1] for row in found if row is not None), None)
         if record is not None:
-            count += _add_place(connection, Place(session(session_id), id_), record)
+            count += add_place(connection, Place(session(session_id), id_), record)
     return count
 
 
-def _add_place(connection: apsw.Connection, place: Place, record: int) -> bool:
+def add_place(connection: apsw.Connection, place: Place, record: int, version: int = 1) -> bool:
     """Show a record in one more collection; False where that id is taken there already."""
     collection = ensure_collection(connection, place.collection)
     if first(connection, "find_member", (collection, place.id)) is not None:
         return False
-    _add_member(connection, collection, place.id, record)
+    _add_member(connection, collection, place.id, record, version)
     return True
 
 
 def ensure_collection(connection: apsw.Connection, name: str) -> int:
     key = collection_key(connection, name)
-    if key is None:
-        key = only(connection, "add_collection", (name, int(is_raw(name))))[0]
+    if key is not None:
+        return key
+    key, first_seq = only(connection, "add_collection", (name, int(is_raw(name))))
+    if first_seq > 1:  # whoever holds an index of one that had this name must not take this for its sequel
+        mark_reload(connection, key)
     return int(key)
 
 
@@ -211,14 +233,15 @@ def finish_tasks(
     connection: apsw.Connection,
     done: Sequence[int],
     vectors: Mapping[int, bytes],
-    promoted: Sequence[NewRecord],
+    promoted: Mapping[int, NewRecord],
 ) -> None:
     for record, vector in vectors.items():
         if _set_vector(connection, record, vector):
             for _, _, _, key in many(connection, "members_of_record", (record,)):
                 _add_change(connection, key >> 32, VECTOR, seq_of(key))
-    for new in promoted:
-        put_record(connection, new)
+    for seq, new in promoted.items():
+        if first(connection, "find_task", (seq,)) is not None:
+            put_record(connection, new)
     run_each(connection, "delete_task", [(seq,) for seq in done])
 
 
@@ -299,7 +322,7 @@ def _add_member(connection: apsw.Connection, collection: int, id_: str, record: 
     run(connection, "add_member", (key, id_, record, version))
 
 
-def _drop_member(connection: apsw.Connection, key: int) -> None:
+def drop_member(connection: apsw.Connection, key: int) -> None:
     run(connection, "delete_member", (key,))
     _add_change(connection, key >> 32, REMOVED, seq_of(key))
 
@@ -317,7 +340,7 @@ def _add_change(connection: apsw.Connection, collection: int, kind: int, target:
     run(connection, "add_change", (key, kind, target))
 
 
-def _mark_reload(connection: apsw.Connection, collection: int) -> None:
+def mark_reload(connection: apsw.Connection, collection: int) -> None:
     """Earlier changes tell a loaded index nothing that the reload does not."""
     run(connection, "delete_changes", key_range(collection))
     _add_change(connection, collection, RELOAD, 0)
@@ -325,7 +348,7 @@ def _mark_reload(connection: apsw.Connection, collection: int) -> None:
 
 def _reload_all(connection: apsw.Connection) -> None:
     for (key,) in many(connection, "collection_keys"):
-        _mark_reload(connection, key)
+        mark_reload(connection, key)
 
 
 def _set_vector(connection: apsw.Connection, record: int, vector: bytes) -> bool:

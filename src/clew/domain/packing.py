@@ -1,0 +1,332 @@
+"""What enters a pack: the rules, in the order in which they are applied, and the reason each candidate gets.
+
+Candidates come best first. Each is refused for one reason, or admitted; of those that say the same, the best
+is kept; the caps decide how many; and where one of the rest, or of those that were kept, contradicts
+another, one slot shows it as what it is. How much of each is shown is a matter of `clew.domain.layout`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from clew.domain.dissent import Claim, claim, disagreement, may_disagree, rough_words
+from clew.domain.identity import archive_of
+from clew.domain.importance import Label
+from clew.domain.kinds import kind_of_text
+from clew.domain.marks import Mark, value_of
+from clew.domain.model import Kind, Provenance, Record, Trust
+from clew.domain.ranking import Weights
+from clew.domain.terms import fold
+
+STRONGER = 0.1
+"""What was graded as not worth remembering must be so much more similar to be shown all the same."""
+
+WORDS_ALONE = 0.5
+"""Without vectors, similarity is the share of the question's words that a text holds, and runs lower: the least
+similarity is taken times this. Measured by bench/persistbench.py."""
+
+UNTRUSTED_ITEMS = 3
+UNTRUSTED_SHARE = 0.25
+SUMMARY_ITEMS = 3
+
+COMPARED = 24
+"""Candidates beyond the items of a pack that are looked through for one that contradicts them."""
+
+_KIND_CHARS = 2000
+_SAME_TEXT_CHARS = 4000
+
+
+class Reason(StrEnum):
+    """Why a candidate is in a pack, or is not."""
+
+    RELEVANT = "relevant"
+    DISSENT = "dissent"
+    SCORE = "score"
+    TRUST = "trust"
+    IMPORTANCE = "importance"
+    SCOPE = "scope"
+    DUPLICATE = "duplicate"
+    SUPERSEDED = "superseded"
+    KIND = "kind"
+    BUDGET = "budget"
+    CAP = "cap"
+
+
+INCLUDED = frozenset({Reason.RELEVANT, Reason.DISSENT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The rules of one pack."""
+
+    min_similarity: float
+    items: int
+    budget_tokens: int
+    untrusted: bool = False
+    kinds: frozenset[str] = frozenset()
+
+    @property
+    def strong_similarity(self) -> float:
+        """Of what was graded as not worth remembering."""
+        return self.min_similarity + STRONGER
+
+    @property
+    def untrusted_tokens(self) -> int:
+        return int(self.budget_tokens * UNTRUSTED_SHARE)
+
+    def as_words(self) -> dict[str, str]:
+        """The rules by name, as a trace keeps them."""
+        return {
+            "budget tokens": str(self.budget_tokens),
+            "items at most": str(self.items),
+            "kinds": ", ".join(sorted(self.kinds)) or "all",
+            "least similarity": f"{self.min_similarity:g}",
+            "least similarity of what is graded ignore": f"{self.strong_similarity:g}",
+            "quarantined": "never",
+            "summaries at most": str(SUMMARY_ITEMS),
+            "untrusted": "framed and capped" if self.untrusted else "not asked for",
+            "untrusted items at most": str(UNTRUSTED_ITEMS if self.untrusted else 0),
+            "untrusted tokens at most": str(self.untrusted_tokens if self.untrusted else 0),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A record that may enter a pack. `origin` is the same for all places of one turn."""
+
+    record: Record
+    origin: str
+    score: float
+    similarity: float
+
+    @property
+    def ref(self) -> str:
+        return self.record.ref
+
+    @property
+    def cited(self) -> str:
+        """How marks of other records name it, whether it rests in the archive or not."""
+        return self.record.ref.removeprefix(archive_of(""))
+
+
+@dataclass(frozen=True, slots=True)
+class Dissent:
+    """A record that contradicts another one of the pack."""
+
+    ref: str
+    against: str
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    chosen: tuple[Considered, ...]
+    """Best first; what contradicts another stands right behind it."""
+    dissent: Dissent | None
+    reasons: dict[str, Reason] = field(default_factory=dict)
+    """Of every candidate that was not chosen, by its reference."""
+
+
+def select(candidates: Sequence[Considered], policy: Policy, asked: str = "") -> Selection:
+    """What the rules leave of the candidates. What only repeats the question is no answer to it."""
+    reasons: dict[str, Reason] = {}
+    ranked = in_order(candidates)
+    admitted = _admitted(ranked, policy, reasons)
+    kept, spare = _within_caps(_distinct(admitted, asked, reasons), policy, reasons)
+    chosen, dissent = _with_dissent(kept, spare, policy.items)
+    taken = {item.ref for item in chosen}
+    reasons.update({item.ref: Reason.CAP for item in (*kept, *spare) if item.ref not in taken})
+    return Selection(tuple(chosen), dissent, reasons)
+
+
+def in_order(candidates: Sequence[Considered]) -> list[Considered]:
+    """Best first; equal scores by time, newest first, then by reference."""
+    return sorted(candidates, key=lambda item: (-item.score, -item.record.ts_ms, item.ref))
+
+
+def pack_score(similarity: float, recency: float, nearness: float, weights: Weights, quality: float) -> float:
+    """The score of search, for a candidate that was found by its similarity alone."""
+    base = weights.similarity * similarity + weights.recency * recency + weights.scope * nearness
+    return min(max(base * quality, 0.0), 1.0)
+
+
+def kind_of(record: Record) -> str:
+    """What sort of thing a record says: as it was marked, else as it reads."""
+    marked = value_of(record.marks, Mark.KIND)
+    if isinstance(marked, str):
+        return marked
+    if record.provenance is Provenance.SUMMARY:
+        return Kind.NOTE
+    return kind_of_text(record.text[:_KIND_CHARS], record.role)
+
+
+def importance_of(record: Record) -> str | None:
+    """The label of its grade; None where it has none."""
+    grade = value_of(record.marks, Mark.GRADE)
+    label = grade.get("label") if isinstance(grade, dict) else None
+    return label if isinstance(label, str) else None
+
+
+def superseded_by(record: Record) -> str | None:
+    """The reference of what replaces a record."""
+    ref = value_of(record.marks, Mark.SUPERSEDED_BY)
+    return ref if isinstance(ref, str) else None
+
+
+def refs_in(record: Record, mark: Mark) -> list[str]:
+    """The references a mark lists."""
+    listed = value_of(record.marks, mark)
+    return [ref for ref in listed if isinstance(ref, str)] if isinstance(listed, list) else []
+
+
+# --- refusing ----------------------------------------------------------------------------------------
+
+
+def _admitted(ranked: Sequence[Considered], policy: Policy, reasons: dict[str, Reason]) -> list[Considered]:
+    admitted = []
+    merged = {ref for item in ranked if _may_stand(item, policy) for ref in refs_in(item.record, Mark.MERGED)}
+    for item in ranked:
+        reason = _refusal(item, policy, merged)
+        if reason is None:
+            admitted.append(item)
+        else:
+            reasons[item.ref] = reason
+    return admitted
+
+
+def _refusal(item: Considered, policy: Policy, merged: set[str]) -> Reason | None:
+    """The first rule that keeps a candidate out."""
+    record = item.record
+    if not _is_admissible(record.trust, policy) and (
+        record.trust is Trust.QUARANTINED or item.similarity >= policy.min_similarity
+    ):
+        return Reason.TRUST
+    if item.similarity < policy.min_similarity:
+        return Reason.SCORE
+    if superseded_by(record) is not None or item.cited in merged:
+        return Reason.SUPERSEDED
+    if policy.kinds and kind_of(record) not in policy.kinds:
+        return Reason.KIND
+    if importance_of(record) == Label.IGNORE and item.similarity < policy.strong_similarity:
+        return Reason.IMPORTANCE
+    return None
+
+
+def _may_stand(item: Considered, policy: Policy) -> bool:
+    return _is_admissible(item.record.trust, policy) and item.similarity >= policy.min_similarity
+
+
+def _is_admissible(trust: Trust, policy: Policy) -> bool:
+    return trust is not Trust.QUARANTINED and (policy.untrusted or trust is not Trust.UNTRUSTED)
+
+
+# --- keeping -----------------------------------------------------------------------------------------
+
+
+def _distinct(admitted: Sequence[Considered], asked: str, reasons: dict[str, Reason]) -> list[Considered]:
+    """Each turn and each text once, at its best."""
+    seen = {_text_name(asked)}
+    distinct = []
+    for item in admitted:
+        names = {f"origin {item.origin}", _text_name(item.record.text)}
+        if names & seen:
+            reasons[item.ref] = Reason.DUPLICATE
+        else:
+            distinct.append(item)
+        seen |= names
+    return distinct
+
+
+def _text_name(text: str) -> str:
+    return f"text {fold(text[:_SAME_TEXT_CHARS])}"
+
+
+def _within_caps(
+    distinct: Sequence[Considered], policy: Policy, reasons: dict[str, Reason]
+) -> tuple[list[Considered], list[Considered]]:
+    """What the caps leave, and what only the number of items keeps out."""
+    kept: list[Considered] = []
+    spare: list[Considered] = []
+    untrusted = summaries = 0
+    for item in distinct:
+        is_untrusted = item.record.trust is Trust.UNTRUSTED
+        is_summary = item.record.provenance is Provenance.SUMMARY
+        if (is_untrusted and untrusted >= UNTRUSTED_ITEMS) or (is_summary and summaries >= SUMMARY_ITEMS):
+            reasons[item.ref] = Reason.CAP
+        elif len(kept) < policy.items:
+            kept.append(item)
+            untrusted += is_untrusted
+            summaries += is_summary
+        elif not is_untrusted and not is_summary:
+            spare.append(item)
+        else:
+            reasons[item.ref] = Reason.CAP
+    return kept, spare
+
+
+# --- dissent -----------------------------------------------------------------------------------------
+
+
+def _with_dissent(
+    kept: list[Considered], spare: Sequence[Considered], items: int
+) -> tuple[list[Considered], Dissent | None]:
+    """The best pair that disagrees stands together: what is better founded or newer first, the other marked."""
+    found = _opposed(kept, spare) if items > 1 else None
+    if found is None:
+        return kept, None
+    one, other = found
+    held, against = (one, other) if _standing(one) >= _standing(other) else (other, one)
+    chosen = []
+    for item in kept:
+        if item is one:
+            chosen += [held, against]
+        elif item is not other:
+            chosen.append(item)
+    if len(chosen) > items:
+        last = max(place for place, item in enumerate(chosen) if item is not held and item is not against)
+        del chosen[last]
+    return chosen, Dissent(against.ref, held.ref)
+
+
+def _opposed(kept: Sequence[Considered], spare: Sequence[Considered]) -> tuple[Considered, Considered] | None:
+    """The first that was kept and the best other candidate that contradicts it."""
+    stances = [_Stance(item) for item in (*kept, *spare[:COMPARED])]
+    for place, one in enumerate(stances[: len(kept)]):
+        for other in stances[place + 1 :]:
+            if _contradict(one, other):
+                return one.item, other.item
+    return None
+
+
+class _Stance:
+    """What a candidate says, taken apart only where another speaks in much the same words."""
+
+    def __init__(self, item: Considered) -> None:
+        self.item = item
+        self.cited = item.cited
+        self.words = rough_words(item.record.text)
+        self.marked = frozenset(refs_in(item.record, Mark.CONTRADICTS))
+        """References of what it was marked as contradicting."""
+
+    @cached_property
+    def claim(self) -> Claim | None:
+        return claim(self.item.record.text)
+
+
+def _contradict(one: _Stance, other: _Stance) -> bool:
+    """Whether one was marked as contradicting the other, or their words do."""
+    if other.cited in one.marked or one.cited in other.marked:
+        return True
+    if not may_disagree(one.words, other.words):
+        return False
+    return one.claim is not None and other.claim is not None and disagreement(one.claim, other.claim) is not None
+
+
+_BY_TRUST = (Trust.QUARANTINED, Trust.UNTRUSTED, Trust.UNKNOWN, Trust.TRUSTED)
+
+
+def _standing(item: Considered) -> tuple[int, int]:
+    """Of two that disagree, which is the one to go by: the more trusted, then the newer."""
+    return _BY_TRUST.index(item.record.trust), item.record.ts_ms

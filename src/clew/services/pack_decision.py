@@ -1,0 +1,156 @@
+"""What the pack for a request will be, and why: everything about it that changes nothing.
+
+The question is put to the lanes, the rules choose among the candidates, and what is chosen is laid out within
+the budget. `pack` goes on from there, and `why` explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from clew.api import Pack
+from clew.domain.layout import PACK_CLOSE, PACK_OPEN, Entry, Shown, arranged, fit, line, rendered
+from clew.domain.model import Kind, Provenance, Record, Trust
+from clew.domain.packing import WORDS_ALONE, Considered, Policy, Reason, kind_of, select
+from clew.domain.paths import without_private_paths
+from clew.errors import InvalidInput
+from clew.index.search import Query
+from clew.services.assembly import NEWLINE_TOKENS, when
+from clew.services.pack_search import Route, Sightings, look, routes
+from clew.services.parts import Parts
+from clew.services.recall import prepare
+from clew.services.records import checked_limit
+from clew.services.turns import speaker_of
+
+MAX_BUDGET_TOKENS = 1_000_000
+MAX_ITEMS = 100
+_WIDEST_NUMBER = MAX_ITEMS
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Everything about one pack, before anything is changed by it."""
+
+    request: Pack
+    policy: Policy
+    lanes: tuple[Route, ...]
+    sightings: Sightings
+    ordered: tuple[Shown, ...]
+    """In the order of the text."""
+    reasons: Mapping[str, Reason]
+    """Of every candidate."""
+    text: str
+    line_tokens: Mapping[str, int]
+    """Of every item, by its reference."""
+    used_tokens: int
+    abstained: bool
+    degraded: tuple[str, ...]
+    now_ms: int
+
+    @property
+    def records(self) -> list[Record]:
+        """Of the items, in their order."""
+        by_ref = {sighting.ref: sighting.considered.record for sighting in self.sightings.found}
+        return [by_ref[shown.entry.ref] for shown in self.ordered]
+
+
+def decide(parts: Parts, request: Pack) -> Decision:
+    """What the pack will be, and why. Changes nothing and counts nothing."""
+    _check(request)
+    query, troubles = prepare(parts, request.query)
+    policy = _policy(parts, request, query)
+    lanes = routes(request.user_id, request.session_id, cold=request.cold)
+    sightings = look(parts, query, lanes, policy.min_similarity)
+    selection = select([sighting.considered for sighting in sightings.found], policy, request.query)
+    against = {} if selection.dissent is None else {selection.dissent.ref: selection.dissent.against}
+    entries = [_entry(parts, item, against.get(item.ref, "")) for item in selection.chosen]
+    ordered, unfit = _laid_out(parts, entries, query, policy)
+    text, lines = rendered(ordered)
+    included = {shown.entry.ref: Reason.RELEVANT for shown in ordered}
+    included |= {ref: Reason.DISSENT for ref, other in against.items() if {ref, other} <= included.keys()}
+    return Decision(
+        request=request,
+        policy=policy,
+        lanes=tuple(lanes),
+        sightings=sightings,
+        ordered=tuple(ordered),
+        reasons={**selection.reasons, **unfit, **included},
+        text=text,
+        line_tokens={shown.entry.ref: parts.counter.bound(line_) for shown, line_ in zip(ordered, lines, strict=True)},
+        used_tokens=parts.counter.bound(text) if text else 0,
+        abstained=not selection.chosen,
+        degraded=troubles,
+        now_ms=query.now_ms,
+    )
+
+
+def _check(request: Pack) -> None:
+    if request.budget_tokens is not None and not 1 <= request.budget_tokens <= MAX_BUDGET_TOKENS:
+        raise InvalidInput(f"budgetTokens must be from 1 to {MAX_BUDGET_TOKENS}, not {request.budget_tokens}")
+    if request.limit is not None:
+        checked_limit(request.limit, MAX_ITEMS)
+    unknown = [kind for kind in request.kinds if kind not in list(Kind)]
+    if unknown:
+        raise InvalidInput(f"unknown kind {unknown[0][:40]!r}; it must be one of {', '.join(Kind)}")
+
+
+def _policy(parts: Parts, request: Pack, query: Query) -> Policy:
+    config = parts.config
+    scale = 1.0 if query.vector is not None else WORDS_ALONE
+    return Policy(
+        min_similarity=config.pack_min_similarity * scale,
+        items=config.pack_items if request.limit is None else request.limit,
+        budget_tokens=config.pack_budget_tokens if request.budget_tokens is None else request.budget_tokens,
+        untrusted=request.untrusted,
+        kinds=frozenset(request.kinds),
+    )
+
+
+# --- laying out --------------------------------------------------------------------------------------
+
+
+def _entry(parts: Parts, item: Considered, contradicts: str) -> Entry:
+    """A record as it may be shown: with a warning where it deserves one, and without private paths."""
+    record = item.record
+    private = (str(parts.config.data_dir),)
+    outside = record.trust is Trust.UNTRUSTED
+    return Entry(
+        ref=record.ref,
+        when=when(record),
+        who=without_private_paths(speaker_of(record), private),
+        kind=kind_of(record),
+        trust=record.trust if outside else "",
+        text=without_private_paths(record.text, private),
+        summary=record.provenance is Provenance.SUMMARY,
+        outside=outside,
+        payload=_payload(record),
+        contradicts=contradicts,
+    )
+
+
+def _payload(record: Record) -> str:
+    """What is kept beside a record: never shown, only named."""
+    artifact, size = record.metadata.get("artifact"), record.metadata.get("payloadBytes")
+    if not isinstance(artifact, str):
+        return ""
+    return f"{artifact}, {size} bytes" if isinstance(size, int) else artifact
+
+
+def _laid_out(
+    parts: Parts, entries: Sequence[Entry], query: Query, policy: Policy
+) -> tuple[list[Shown], dict[str, Reason]]:
+    """What fits, as it will be read. Lines count as they will be rendered, and the whole is counted once more."""
+
+    def cost(shown: Shown) -> int:
+        against = _WIDEST_NUMBER if shown.entry.contradicts else None
+        return parts.counter.bound(line(shown, _WIDEST_NUMBER, against)) + NEWLINE_TOKENS
+
+    frame = parts.counter.bound(PACK_OPEN) + parts.counter.bound(PACK_CLOSE) + NEWLINE_TOKENS
+    words = (*query.terms.words, *query.terms.exact)
+    fitted, reasons = fit(
+        entries, words, cost, allowance=policy.budget_tokens - frame, outside_allowance=policy.untrusted_tokens
+    )
+    while fitted and parts.counter.bound(rendered(arranged(fitted))[0]) > policy.budget_tokens:
+        reasons[fitted.pop().entry.ref] = Reason.BUDGET
+    return arranged(fitted), reasons

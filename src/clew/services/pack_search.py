@@ -1,0 +1,186 @@
+"""Where a pack looks, and what it finds there: lanes, candidates, and what those lead to.
+
+Three lanes: hot is the running session and what the user laid down, warm is what is kept, cold is the
+archive. Each gives its most similar records, whatever their trust, so that a trace can say why each of
+them is in or out; but what is quarantined does not take the place of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import msgspec
+
+from clew.domain import identity
+from clew.domain.marks import Mark
+from clew.domain.model import Record
+from clew.domain.packing import Considered, pack_score, refs_in, superseded_by
+from clew.domain.ranking import SIMILARITY_ALONE
+from clew.index.search import Candidate, Query, search
+from clew.services.parts import Parts
+from clew.services.recall import Found, best, origin
+
+CANDIDATES = 48
+"""Of one lane."""
+
+MAX_WITHHELD = 12
+MAX_LINKS = 8
+"""How many marks that lead from one record to another are followed."""
+
+
+class Lane(StrEnum):
+    HOT = "hot"
+    WARM = "warm"
+    COLD = "cold"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A lane and the collections that are in it for one request."""
+
+    lane: Lane
+    collections: tuple[str, ...]
+    searched: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A record that was found, in which lane, and what its score was made from."""
+
+    considered: Considered
+    lane: Lane
+    candidate: Candidate
+    linked_from: str | None = None
+
+    @property
+    def ref(self) -> str:
+        return self.considered.ref
+
+
+@dataclass(frozen=True, slots=True)
+class Sightings:
+    found: tuple[Sighting, ...]
+    out_of_scope: tuple[tuple[str, Sighting], ...]
+    """References that a found record leads to and that this request may not see; nothing of them was read."""
+
+
+def routes(user_id: str | None, session_id: str | None, *, cold: bool) -> list[Route]:
+    """Where a request may look."""
+    hot, ledgers, kept = [], [], []
+    if session_id is not None:
+        hot += [identity.session(session_id), identity.guidance_of_session(session_id)]
+        ledgers.append(identity.ledger_of_session(session_id))
+    if user_id is not None:
+        hot.append(identity.guidance_of_user(user_id))
+        kept.append(identity.memories_of(user_id))
+        ledgers.append(identity.ledger_of_user(user_id))
+    turns = [] if user_id is None else [identity.turns_of(user_id)]
+    archived = [identity.archive_of(name) for name in (*kept, identity.GLOBAL, *ledgers)]
+    return [
+        Route(Lane.HOT, tuple(hot)),
+        Route(Lane.WARM, (*kept, *turns, *ledgers, identity.GLOBAL, identity.LORE)),
+        Route(Lane.COLD, tuple(archived), searched=cold),
+    ]
+
+
+def look(parts: Parts, query: Query, lanes: Sequence[Route], min_similarity: float) -> Sightings:
+    """Every candidate of the lanes that are searched, and what the relevant ones lead to."""
+    by_similarity = replace(query, weights=SIMILARITY_ALONE)
+    found: dict[str, Sighting] = {}
+    for route in lanes:
+        if route.searched:
+            for sighting in _in_lane(parts, query, by_similarity, route):
+                found.setdefault(sighting.ref, sighting)
+    outside = _follow(parts, found, _searched(lanes), min_similarity)
+    return Sightings(tuple(found.values()), tuple(outside))
+
+
+def decay_of(parts: Parts, collection: str) -> float:
+    """How fast what a collection holds loses recency."""
+    return dict(zip(identity.Scope, parts.config.recency_decays, strict=True))[identity.scope_of(collection)]
+
+
+def _searched(lanes: Iterable[Route]) -> dict[str, Lane]:
+    return {name: route.lane for route in lanes if route.searched for name in route.collections}
+
+
+def _in_lane(parts: Parts, query: Query, by_similarity: Query, route: Route) -> list[Sighting]:
+    found = best(parts, by_similarity, route.collections, CANDIDATES, exclude={}, repeats=True)
+    withheld = [item for name in route.collections for item in _withheld(parts, by_similarity, name)]
+    nearest = sorted(withheld, key=lambda item: (-item.score, item.ref))[:MAX_WITHHELD]
+    return [_sighting(item, query, route.lane) for item in (*found, *nearest)]
+
+
+def _withheld(parts: Parts, query: Query, collection: str) -> list[Found]:
+    """The quarantined records that would have been candidates."""
+    held = set(parts.store.withheld(collection))
+    if not held:
+        return []
+    with parts.indexes.current(collection) as index:
+        near = search(index, query, identity.scope_of(collection), decay_of(parts, collection), CANDIDATES)
+    by_seq = {candidate.seq: candidate for candidate in near if candidate.seq in held}
+    return [
+        Found(record, by_seq[record.seq], by_seq[record.seq].score)
+        for record in parts.store.at(collection, list(by_seq))
+    ]
+
+
+def _sighting(found: Found, query: Query, lane: Lane) -> Sighting:
+    candidate = found.candidate
+    score = pack_score(candidate.similarity, candidate.recency, candidate.scope, query.weights, found.quality)
+    return Sighting(Considered(found.record, origin(found.record), score, candidate.similarity), lane, candidate)
+
+
+# --- what candidates lead to --------------------------------------------------------------------------
+
+
+def _follow(
+    parts: Parts, found: dict[str, Sighting], searched: dict[str, Lane], min_similarity: float
+) -> list[tuple[str, Sighting]]:
+    """Adds what replaces or contradicts a relevant record, at that record's own place: it bears on the same question.
+
+    Gives the references that lead out of what may be seen.
+    """
+    outside: dict[str, Sighting] = {}
+    for ref, parent in _links(found.values(), min_similarity):
+        known = found.get(ref)
+        if known is not None:
+            found[ref] = _lifted(known, parent)
+            continue
+        place = next((pair for pair in identity.readings_of(ref) if pair[0] in searched), None)
+        if place is None:
+            outside.setdefault(ref, parent)
+            continue
+        for record in parts.store.get(place[0], [place[1]]):
+            found[ref] = _linked(record, parent, searched[place[0]])
+    return list(outside.items())
+
+
+def _links(found: Iterable[Sighting], min_similarity: float) -> list[tuple[str, Sighting]]:
+    links: list[tuple[str, Sighting]] = []
+    for sighting in sorted(found, key=lambda item: (-item.considered.score, item.ref)):
+        record = sighting.considered.record
+        if sighting.considered.similarity >= min_similarity:
+            replaced = superseded_by(record)
+            refs = ([] if replaced is None else [replaced]) + refs_in(record, Mark.CONTRADICTS)
+            links += [(ref, sighting) for ref in refs if "/" in ref.strip("/")]
+    return links[:MAX_LINKS]
+
+
+def _lifted(known: Sighting, parent: Sighting) -> Sighting:
+    one, other = known.considered, parent.considered
+    if one.similarity >= other.similarity:
+        return known
+    better = replace(one, similarity=other.similarity, score=max(one.score, other.score))
+    return replace(known, considered=better, linked_from=parent.ref)
+
+
+def _linked(record: Record, parent: Sighting, lane: Lane) -> Sighting:
+    candidate = msgspec.structs.replace(
+        parent.candidate,
+        seq=record.seq, ts_ms=record.ts_ms, lexical=0.0, lexical_rank=None, dense=None, dense_rank=None,
+    )  # fmt: skip
+    considered = replace(parent.considered, record=record, origin=origin(record))
+    return Sighting(considered, lane, candidate, parent.ref)

@@ -1,0 +1,172 @@
+"""What a purge is about, and what goes with it: the part that every store shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+import msgspec
+from msgspec import Struct
+
+from clew.domain import identity
+from clew.domain.identity import digest
+from clew.domain.lineage import Lineage
+from clew.domain.model import Metadata
+from clew.structs import make_known
+
+
+class PurgeKind(StrEnum):
+    USER = "user"
+    SESSION = "session"
+    RECORD = "record"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """An order to remove everything of a user, a session, a record or an outside address, for good."""
+
+    id: str
+    ts_ms: int
+    kind: PurgeKind
+    target: str
+    """The id, the reference `collection/id`, or the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge took away: counts, and what is needed to clean the files beside the store."""
+
+    records: int = 0
+    turns: int = 0
+    summaries: int = 0
+    memories: int = 0
+    observations: int = 0
+    vectors: int = 0
+    traces: int = 0
+    hints: int = 0
+    readmitted: int = 0
+    """Nodes that stand in an active view again, since the summary that stood for them is gone."""
+    sessions: tuple[str, ...] = ()
+    """Sessions of which nothing is left."""
+    captures: tuple[str, ...] = ()
+    """Ids of captured events that are gone."""
+    artifacts: tuple[str, ...] = ()
+    """Artifacts that no record refers to any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeEntry:
+    """A line of the ledger of purges.
+
+    The target, and the names in the counts, are known only while files are still to be cleaned.
+    """
+
+    id: str
+    ts_ms: int
+    kind: PurgeKind
+    digest: str
+    target: str | None
+    counts: Metadata
+
+
+DIGEST_BYTES = 16
+
+
+def target_digest(kind: PurgeKind, target: str) -> str:
+    """Tells whether a name is the one a purge was about, without keeping the name."""
+    return digest(kind, target, size_bytes=DIGEST_BYTES).hex()
+
+
+def collections_of_user(user_id: str) -> list[str]:
+    """Every collection that is a user's alone."""
+    own = [
+        identity.memories_of(user_id),
+        identity.turns_of(user_id),
+        identity.owned_by(user_id),
+        identity.guidance_of_user(user_id),
+        identity.ledger_of_user(user_id),
+    ]
+    return own + [identity.archive_of(name) for name in own]
+
+
+def collections_of_session(session_id: str) -> list[str]:
+    """Every collection that is a session's alone."""
+    own = [
+        identity.session_raw(session_id),
+        identity.session(session_id),
+        identity.session_summary(session_id),
+        identity.dismissed(session_id),
+        identity.guidance_of_session(session_id),
+        identity.ledger_of_session(session_id),
+    ]
+    return own + [identity.archive_of(name) for name in own]
+
+
+def holds_memories(collection: str) -> bool:
+    return identity.kind_of(collection.removeprefix("archive:")) == "user"
+
+
+def holds_captures(collection: str) -> bool:
+    return identity.kind_of(collection.removeprefix("archive:")) == "ledger"
+
+
+def counts_of(purged: Purged) -> dict[str, int]:
+    """The figures of a purge, which are all that its ledger keeps."""
+    return {name: value for name, value in asdict(purged).items() if isinstance(value, int)}
+
+
+def cited_in(trace_body: str) -> set[str]:
+    """The references a trace names."""
+    found = _TRACE_REFS.decode(trace_body)
+    return {candidate.ref for candidate in found.candidates}
+
+
+class _Cited(Struct, frozen=True):
+    ref: str
+
+
+class _TraceRefs(Struct, frozen=True):
+    candidates: tuple[_Cited, ...] = ()
+
+
+_TRACE_REFS = msgspec.json.Decoder(_TraceRefs)
+make_known([_Cited, _TraceRefs, Purged])
+
+
+def memory_places(turn_places: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Where the memories kept from a turn stand, by the turn's own places."""
+    found = []
+    for collection, id_ in turn_places:
+        if identity.kind_of(collection) == "turns":
+            memories = identity.memories_of(identity.owner_of(collection))
+            memory = identity.memory_id(collection, id_)
+            found += [(memories, memory), (identity.archive_of(memories), memory)]
+    return found
+
+
+def fallen_summaries(lineages: Mapping[str, Lineage], lost: Iterable[str]) -> set[str]:
+    """The summaries of a session that words of lost nodes may have entered.
+
+    A summary was made from its sources and in the light of earlier ones, and so on upwards.
+    """
+    made_from: dict[str, list[str]] = {}
+    for id_, lineage in lineages.items():
+        for node in (*lineage.source_ids, *lineage.prior_ids):
+            made_from.setdefault(node, []).append(id_)
+    waiting = list(lost)
+    fallen = {id_ for id_ in waiting if id_ in lineages}
+    while waiting:
+        for id_ in made_from.get(waiting.pop(), ()):
+            if id_ not in fallen:
+                fallen.add(id_)
+                waiting.append(id_)
+    return fallen
+
+
+def bared_nodes(lineages: Mapping[str, Lineage], fallen: set[str], lost: set[str]) -> list[str]:
+    """What fallen summaries stood for and what stays: the nodes an active view has to show again."""
+    gone = fallen | lost
+    nodes = (node for id_ in sorted(fallen) for node in lineages[id_].source_ids)
+    return [node for node in dict.fromkeys(nodes) if node not in gone]

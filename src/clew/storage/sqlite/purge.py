@@ -1,0 +1,239 @@
+"""The way out of the store: what a purge is about, and everything made from it, in one transaction.
+
+The records to go are listed in the table `purging`; the triggers that keep raw history let only those
+leave, and the list is empty again before the transaction ends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, replace
+
+import apsw
+
+from clew.domain import identity
+from clew.domain.lineage import Lineage, read_lineage
+from clew.errors import ClewError, NotFound
+from clew.storage.purging import (
+    Purge,
+    Purged,
+    PurgeEntry,
+    PurgeKind,
+    bared_nodes,
+    cited_in,
+    collections_of_session,
+    collections_of_user,
+    fallen_summaries,
+    holds_captures,
+    holds_memories,
+    memory_places,
+    target_digest,
+)
+from clew.storage.sqlite.queries import first, many, only, run, run_each
+from clew.storage.sqlite.rows import collection_key, decode_metadata, encode_metadata, key_range
+from clew.storage.sqlite.writes import mark_reload, readmit
+
+_SESSION_KINDS = ("session_raw", "session", "session_summary")
+
+_DELETIONS = (
+    "delete_doomed_members",
+    "delete_doomed_vectors",
+    "delete_doomed_uses",
+    "delete_doomed_tasks",
+    "delete_doomed_records",
+    "forget_doomed",
+)
+"""In this order: what refers to a record goes before it."""
+
+
+class Foreseen(ClewError):
+    """Undoes a purge that was only to be looked at."""
+
+    def __init__(self, purged: Purged) -> None:
+        super().__init__("nothing was purged")
+        self.purged = purged
+
+
+def foresee(connection: apsw.Connection, order: Purge) -> None:
+    raise Foreseen(purge(connection, order))
+
+
+def purge(connection: apsw.Connection, order: Purge) -> Purged:
+    whole = _select(connection, order)
+    _doom_memories(connection)
+    bared = _doom_summaries(connection)
+    sessions = sorted({*whole, *_emptied_sessions(connection)})
+    _doom_collections(connection, [name for session in sessions for name in collections_of_session(session)])
+    purged = _counted(connection, order, sessions)
+    affected = [row[0] for row in many(connection, "collections_of_doomed")]
+    for statement in _DELETIONS:
+        run(connection, statement)
+    back = sum(readmit(connection, session, nodes) for session, nodes in bared.items() if session not in sessions)
+    _leave(connection, affected, order, sessions)
+    purged = replace(purged, readmitted=back)
+    values = (order.id, order.ts_ms, order.kind, target_digest(order.kind, order.target), order.target)
+    run(connection, "add_purge", (*values, encode_metadata(asdict(purged))))
+    return purged
+
+
+def note(connection: apsw.Connection, entry: PurgeEntry) -> None:
+    values = (entry.id, entry.ts_ms, entry.kind, entry.digest, entry.target)
+    run(connection, "add_purge", (*values, encode_metadata(entry.counts)))
+
+
+def entries(connection: apsw.Connection) -> list[PurgeEntry]:
+    return [
+        PurgeEntry(id_, ts_ms, PurgeKind(kind), digest, target, decode_metadata(counts))
+        for id_, ts_ms, kind, digest, target, counts in many(connection, "purges")
+    ]
+
+
+# --- what goes -----------------------------------------------------------------------------------------
+
+
+def _select(connection: apsw.Connection, order: Purge) -> list[str]:
+    """List the records an order names; gives the sessions that go whole."""
+    match order.kind:
+        case PurgeKind.USER:
+            _doom_collections(connection, collections_of_user(order.target))
+            return _sessions_of_user(connection, order.target)
+        case PurgeKind.SESSION:
+            return [order.target]
+        case PurgeKind.SOURCE:
+            run(connection, "doom_source", (order.target,))
+        case PurgeKind.RECORD:
+            run(connection, "doom_record", (_record(connection, order.target),))
+    return []
+
+
+def _record(connection: apsw.Connection, ref: str) -> int:
+    for collection, id_ in identity.readings_of(ref):
+        found = first(connection, "find_member", (collection_key(connection, collection), id_))
+        if found is not None:
+            return int(found[1])
+    raise NotFound(f"there is no record {ref!r}")
+
+
+def _sessions_of_user(connection: apsw.Connection, user_id: str) -> list[str]:
+    """Sessions in which nobody else spoke."""
+    own = {identity.turns_of(user_id), identity.owned_by(user_id)}
+    found = []
+    for session in _touched_sessions(connection):
+        history = collection_key(connection, identity.session_raw(session))
+        speakers = {row[0] for row in many(connection, "speakers_of_session", key_range(history or 0))}
+        if speakers <= own:
+            found.append(session)
+    return found
+
+
+def _touched_sessions(connection: apsw.Connection) -> list[str]:
+    names = {name for _, name, _ in many(connection, "doomed_places")}
+    return sorted({identity.owner_of(name) for name in names if identity.kind_of(name) in _SESSION_KINDS})
+
+
+def _doom_collections(connection: apsw.Connection, names: Sequence[str]) -> None:
+    run(connection, "doom_collections", (json.dumps(names),))
+
+
+def _doom_memories(connection: apsw.Connection) -> None:
+    """A memory is made from one turn, and goes with it."""
+    turns = [(name, id_) for _, name, id_ in many(connection, "doomed_places")]
+    found = [
+        first(connection, "find_member", (collection_key(connection, name), id_)) for name, id_ in memory_places(turns)
+    ]
+    run_each(connection, "doom_record", [(memory[1],) for memory in found if memory is not None])
+
+
+def _doom_summaries(connection: apsw.Connection) -> dict[str, list[str]]:
+    """Summaries that words of what goes may have entered go, too; gives what stays of what they stood for."""
+    lost: dict[str, set[str]] = {}
+    for _, name, id_ in many(connection, "doomed_places"):
+        if identity.kind_of(name) in _SESSION_KINDS:
+            lost.setdefault(identity.owner_of(name), set()).add(id_)
+    bared = {}
+    for session, ids in lost.items():
+        records, lineages = _summaries(connection, session)
+        fallen = fallen_summaries(lineages, ids)
+        run_each(connection, "doom_record", [(records[id_],) for id_ in fallen])
+        bared[session] = bared_nodes(lineages, fallen, ids)
+    return bared
+
+
+def _summaries(connection: apsw.Connection, session: str) -> tuple[dict[str, int], dict[str, Lineage]]:
+    collection = collection_key(connection, identity.session_summary(session))
+    rows = many(connection, "summaries_of_collection", key_range(collection)) if collection is not None else []
+    read = {id_: read_lineage(decode_metadata(metadata)) for id_, _, metadata in rows}
+    return {id_: record for id_, record, _ in rows}, {id_: found for id_, found in read.items() if found is not None}
+
+
+def _emptied_sessions(connection: apsw.Connection) -> list[str]:
+    """A session that loses its last turn goes whole."""
+    histories = {
+        session: collection_key(connection, identity.session_raw(session)) for session in _touched_sessions(connection)
+    }
+    return [
+        session
+        for session, history in histories.items()
+        if history is not None and first(connection, "undoomed_member", key_range(history)) is None
+    ]
+
+
+# --- what is counted and cleaned up ----------------------------------------------------------------------
+
+
+def _counted(connection: apsw.Connection, order: Purge, sessions: Sequence[str]) -> Purged:
+    places = many(connection, "doomed_places")
+    records, turns, summaries, vectors = only(connection, "doomed_counts")
+    captured = {record: id_ for record, name, id_ in places if holds_captures(name)}
+    return Purged(
+        records=records,
+        turns=turns,
+        summaries=summaries,
+        memories=len({record for record, name, _ in places if holds_memories(name)}),
+        observations=len(captured),
+        vectors=vectors,
+        traces=_drop_traces(connection, order, sessions, {f"{name}/{id_}" for _, name, id_ in places}),
+        hints=_drop_hints(connection, sessions),
+        sessions=tuple(sessions),
+        captures=tuple(sorted(set(captured.values()))),
+        artifacts=_bared_artifacts(connection),
+    )
+
+
+def _drop_traces(connection: apsw.Connection, order: Purge, sessions: Sequence[str], refs: AbstractSet[str]) -> int:
+    """Traces of a user or session that goes, and those that cite what goes."""
+    user_id = order.target if order.kind is PurgeKind.USER else None
+    gone = [
+        (id_,)
+        for id_, user, session, body in many(connection, "all_traces")
+        if (user is not None and user == user_id) or session in sessions or cited_in(body) & refs
+    ]
+    run_each(connection, "delete_trace", gone)
+    return len(gone)
+
+
+def _drop_hints(connection: apsw.Connection, sessions: Sequence[str]) -> int:
+    run(connection, "delete_hints", (json.dumps(list(sessions)),))
+    return connection.changes()
+
+
+def _bared_artifacts(connection: apsw.Connection) -> tuple[str, ...]:
+    doomed = {row[0] for row in many(connection, "doomed_artifacts")}
+    kept = {row[0] for row in many(connection, "kept_artifacts")} if doomed else set()
+    return tuple(sorted(doomed - kept))
+
+
+def _leave(connection: apsw.Connection, affected: Iterable[int], order: Purge, sessions: Iterable[str]) -> None:
+    """Indexes load what is left anew; collections that belonged to what went alone are gone by name, too."""
+    for collection in affected:
+        mark_reload(connection, collection)
+    names = [name for session in sessions for name in collections_of_session(session)]
+    names += collections_of_user(order.target) if order.kind is PurgeKind.USER else []
+    for name in names:
+        key = collection_key(connection, name)
+        if key is not None:
+            run(connection, "raise_floor", (key,))
+            run(connection, "delete_changes", key_range(key))
+            run(connection, "delete_collection", (key,))
