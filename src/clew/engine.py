@@ -95,6 +95,7 @@ _SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
     api.Pack: pack.pack,
     api.Purge: purge.purge,
     api.Put: ingest.put,
+    api.ReadArtifact: records.read_artifact,
     api.ReadJournal: records.read_journal,
     api.Recall: ledger.recall_lines,
     api.Replay: ledger.replay,
@@ -167,7 +168,7 @@ class Memory(api.MemoryApi):
             self._store.replace_terms(ANALYSER_VERSION, verify.terms_of)
         replayed = purge.reconcile(self._parts)
         if replayed:
-            _log.warning("this copy of the store is from before %d purges; they were carried out again", replayed)
+            _log.warning("this copy of the store is older than its ledger; purges carried out again: %d", replayed)
         self._courtesy = Courtesy()
         self._indexer = Indexer(self._parts, self._courtesy, _lock_file(config, store))
         self._indexer.start()

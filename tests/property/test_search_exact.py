@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from clew.domain.calibration import Calibration
 from clew.domain.identity import Scope
 from clew.domain.ranking import SIMILARITY_ALONE, Weights, fuse, recency, search_score
 from clew.domain.terms import analyse, analyse_query, pack
-from clew.index import vectors
+from clew.index import collection, vectors
+from clew.index import search as search_module
+from clew.index.coarse import Coarse
 from clew.index.collection import CollectionIndex
 from clew.index.search import Candidate, Query, search
 from clew.index.vectors import DTYPE, SCALE, cosines, encode, to_grid
@@ -91,6 +94,60 @@ def test_a_search_finds_what_looking_at_every_member_finds(case: Case) -> None:
     assert found == _by_looking_at_all(index, case)
 
 
+@given(cases(), st.lists(st.integers(1, 40), unique=True, max_size=6), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
+    case: Case, late: list[int], warm: bool
+) -> None:
+    """Vectors may come or change after the quick look was made."""
+    with patch.object(collection, "COARSE_FROM", 1), patch.object(search_module, "MOST_OPEN_SHARE", 1):
+        index = CollectionIndex()
+        early = [row._replace(vector=None) if row.seq in late else row for row in case.rows]
+        index.apply(Feed(len(early), False, early))
+        if warm:
+            search(index, case.query, Scope.USER, DECAY, case.limit)
+        arrived = [(row.seq, row.vector) for row in case.rows if row.seq in late and row.vector is not None]
+        index.apply(Feed(len(early) + 1, False, (), case.removed, arrived))
+        found = search(index, case.query, Scope.USER, DECAY, case.limit, excluded=case.excluded)
+    wanted = _by_looking_at_all(_index(case), case)
+    assert [_without_rank(item) for item in found] == [_without_rank(item) for item in wanted]
+    pairs = zip(found, wanted, strict=True)
+    assert all(item.dense_rank in (None, right.dense_rank) for item, right in pairs)
+
+
+@given(st.integers(1, 400), st.floats(0, 3), st.randoms(use_true_random=False))
+@settings(max_examples=80, deadline=None)
+def test_bounds_of_a_quick_look_hold(count: int, together: float, chance: object) -> None:
+    """However close together all vectors are: then what sets them apart is all that is rounded."""
+    numbers = np.random.default_rng(chance.getrandbits(32))  # type: ignore[attr-defined]
+    shared = together * numbers.standard_normal(DIMENSIONS)
+    rows = to_grid((shared + numbers.standard_normal((count, DIMENSIONS))).astype(np.float32)).astype(DTYPE)
+    query = to_grid((shared + numbers.standard_normal(DIMENSIONS)).astype(np.float32))[0]
+    exact = cosines(rows, query)
+    least, most = Coarse(rows).bounds(query)
+    assert (least <= exact).all()
+    assert (exact <= most).all()
+    assert float((most - least).max()) < 0.1
+
+
+def test_a_quick_look_is_taken_where_there_is_much_to_look_at_and_ranks_the_best() -> None:
+    numbers = np.random.default_rng(3)
+    blobs = encode(numbers.standard_normal((collection.COARSE_FROM, 32)).astype(np.float32))
+    rows = [FeedRow(seq, 0, pack(analyse("")), blob) for seq, blob in enumerate(blobs, 1)]
+    query = to_grid(numbers.standard_normal(32).astype(np.float32))[0]
+    asked = Query(analyse_query("fox"), query, CALIBRATIONS[0], NOW_MS, SIMILARITY_ALONE)
+    case = Case(rows, [], [], asked, 10)
+    index = _index(case)
+    with patch.object(CollectionIndex, "dense", side_effect=AssertionError("looked at all of them")):
+        found = search(index, asked, Scope.USER, DECAY, 10)
+    assert found == _by_looking_at_all(index, case)
+    assert [item.dense_rank for item in found] == list(range(1, 11))
+
+
+def _without_rank(candidate: Candidate) -> Candidate:
+    return replace(candidate, dense_rank=None)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_rounding_that_makes_members_tie_leaves_none_of_them_out(seed: int) -> None:
     numbers = np.random.default_rng(seed)
@@ -112,7 +169,13 @@ def test_where_the_nearest_are_left_out_those_behind_them_are_found() -> None:
     flat = np.zeros((len(angles), DIMENSIONS - 2), np.float32)
     blobs = encode(np.column_stack((np.cos(angles), np.sin(angles), flat)))
     rows = [FeedRow(seq, 0, pack(analyse("")), blob) for seq, blob in enumerate(blobs, 1)]
-    asked = Query(analyse_query("fox"), to_grid(np.eye(1, DIMENSIONS))[0], CALIBRATIONS[0], NOW_MS, SIMILARITY_ALONE)
+    asked = Query(
+        analyse_query("fox"),
+        to_grid(np.eye(1, DIMENSIONS, dtype=np.float32))[0],
+        CALIBRATIONS[0],
+        NOW_MS,
+        SIMILARITY_ALONE,
+    )
     case = Case(rows, removed=[1, 3, 5], excluded=[2, 4, 6, 7, 8], query=asked, limit=4)
     found = search(_index(case), asked, Scope.USER, DECAY, case.limit, excluded=case.excluded)
     assert [candidate.seq for candidate in found] == [9, 10, 11, 12]

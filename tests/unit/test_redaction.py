@@ -290,3 +290,22 @@ def test_recall_and_false_positives_hold_on_public_samples() -> None:
     for kind in ("email", "phone", "credit-card", "iban"):
         assert figures["personal"][kind]["recall"] >= 0.85
         assert figures["personal"][kind]["precision"] >= 0.95
+
+
+@pytest.mark.requirement("CAPTURE-3")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DB_PASSWORD=",
+        "export MYSQL_ROOT_PASSWORD=",
+        "db_password: ",
+        "dbPassword=",
+        "APP_PASSWD=",
+        "KEY_PASSPHRASE=",
+        "SMTP_PASS=",
+    ],
+)
+@pytest.mark.parametrize("quote", ["", '"', "'"])
+def test_a_password_is_known_by_the_end_of_its_name(name: str, quote: str) -> None:
+    clean = redact(f"{name}{quote}Kx9blueHarbor42{quote}\n")
+    assert clean.text == f"{name}{quote}[redacted:password]{quote}\n"

@@ -61,6 +61,7 @@ from clew.api.governing import (
     TrustList,
 )
 from clew.api.ledger import (
+    Artifact,
     Capture,
     Captured,
     CaptureReceipt,
@@ -68,6 +69,7 @@ from clew.api.ledger import (
     Harvest,
     HarvestReceipt,
     Line,
+    ReadArtifact,
     Recall,
     RecallResult,
     Replay,
@@ -133,6 +135,7 @@ __all__ = [
     "Age",
     "AgeReceipt",
     "Answer",
+    "Artifact",
     "Assemble",
     "AuthoredDocument",
     "AuthoredReport",
@@ -212,6 +215,7 @@ __all__ = [
     "PurgeReceipt",
     "Put",
     "PutReceipt",
+    "ReadArtifact",
     "ReadJournal",
     "Recall",
     "RecallResult",

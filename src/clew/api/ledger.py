@@ -139,3 +139,19 @@ class Replay(Request[TimelineView], frozen=True):
     session_id: str
     cursor: int = 0
     limit: int = 200
+
+
+class Artifact(Answer, frozen=True):
+    name: str
+    text: str
+    """The payload as JSON, redacted, or its beginning with a mark at the cut."""
+
+
+class ReadArtifact(Request[Artifact], frozen=True):
+    """A payload that was too long for the ledger, as far as it is asked for."""
+
+    method: ClassVar[str] = "read_artifact"
+    answer: ClassVar[type[Answer]] = Artifact
+    name: str
+    """The artifact, as the record it belongs to names it."""
+    max_chars: int = 20_000

@@ -47,6 +47,9 @@ def command(invocation: Invocation, file: Path | None) -> None:
 
 
 def _print_receipt(receipt: HarvestReceipt) -> None:
+    if receipt.lines == 0:
+        print_note("nothing new; what is captured is also harvested in the background")
+        return
     print_table(
         ("lines", "stored", "there already", "set aside"),
         [(receipt.lines, receipt.stored, receipt.unchanged, receipt.set_aside)],

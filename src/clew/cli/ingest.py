@@ -72,6 +72,8 @@ def _ingest_turn(invocation: Invocation, session: str, user: str | None, message
 
 def _print_receipt(receipt: IngestReceipt) -> None:
     click.echo(f"{'stored' if receipt.stored else 'was there already:'} {one_line(receipt.id)}")
+    if receipt.redacted:
+        print_note(f"cut out before it was stored: {', '.join(receipt.redacted)}")
 
 
 def _ingest_file(invocation: Invocation, session: str, user: str | None, file: str, skip_bad: bool) -> None:

@@ -37,6 +37,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "recall": "recall",
         "timeline": "timeline",
         "replay": "replay",
+        "artifact": "artifact",
         "pack": "pack",
         "trace": "trace",
         "why": "why",

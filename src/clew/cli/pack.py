@@ -7,7 +7,7 @@ import click
 from clew.api import Bundle, Pack
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
-from clew.cli.terminal import preview, print_degraded, print_heading, print_note, print_table, print_text
+from clew.cli.terminal import counted, preview, print_degraded, print_heading, print_note, print_table, print_text
 from clew.cli.trace import print_trace
 
 
@@ -65,7 +65,8 @@ def _print_bundle(bundle: Bundle) -> None:
     if bundle.items:
         print_text(bundle.bundle_text)
         click.echo()
-        print_heading(f"{len(bundle.items)} items, {bundle.used_tokens:,} of {bundle.budget_tokens:,} tokens")
+        counts = f"{counted(len(bundle.items), 'item')}, {bundle.used_tokens:,} of {bundle.budget_tokens:,} tokens"
+        print_heading(counts)
         print_table(
             ("n", "depth", "kind", "importance", "trust", "tokens", "record", "text"),
             [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 FIELDS: Mapping[str, str] = {
+    "maxChars": "Longer texts are cut, and say so.",
     "artifacts": "Artifacts of large payloads.",
     "budgetTokens": "Size of the context, from 64; else the setting `budget_tokens`.",
     "clusterTurns": "Turns a summary; else, or where not positive, the setting `compact_cluster_turns`.",
@@ -76,6 +77,7 @@ FIELDS: Mapping[str, str] = {
     "AuthoredDocument.softNodes": "Nodes that are in a context as far as they fit.",
     "AuthoredDocument.softTokens": "What they take, counted on the safe side.",
     "AuthoredReport.documents": "In the order of the settings, notes last.",
+    "Artifact.name": "Its name.",
     "Bundle.budgetTokens": "What it was allowed.",
     "Bundle.items": "In the order of the text.",
     "Bundle.notes": "What a reader should know beside the items.",

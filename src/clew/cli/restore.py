@@ -20,8 +20,8 @@ from clew.cli.terminal import counted
 def command(invocation: Invocation, file: Path, yes: bool) -> None:
     """Replace the store by the backup in FILE. The daemon must be down.
 
-    The store that was there stays beside it as clew.db.before-restore. Purges that the backup is too old
-    to know of are carried out again on it.
+    The store that was there stays beside it as clew.db.before-restore, until the next purge. Purges that the
+    backup is too old to know of are carried out again on it, which removes that file as well.
     """
     config = invocation.config()
     if config.database.exists() and not yes:

@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from clew.api import Status
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
-from clew.cli.terminal import byte_size, print_degraded, print_fields, print_json
+from clew.cli.terminal import byte_size, local_time, print_degraded, print_fields, print_json
 
 
 @click.command("status", cls=Verb, examples=["clew status", "clew status --json"])
@@ -35,6 +35,8 @@ def _print_status(status: Status, endpoint: str | None) -> None:
             "user turns": status.turn_count,
             "memories": status.memory_count,
             "waiting": status.pending,
+            "quarantined": status.quarantined_count,
+            "last aged": "never" if status.last_lifecycle is None else local_time(status.last_lifecycle),
             "embedder": status.embedding_profile or "none: search is by words alone",
             "token counts": status.token_counter,
             "keeps turns from": f"gate score {status.gating_threshold:g}",

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+from msgspec import Struct
+
 from clew.errors import InvalidInput
 
 Metadata = Mapping[str, Any]
@@ -21,7 +24,7 @@ class Role(StrEnum):
     TOOL_RESULT = "tool_result"
 
 
-_ROLE_ALIASES = {
+_ROLE_ALIASES = {role.value: role for role in Role} | {
     "tool": Role.TOOL_RESULT,
     "toolresult": Role.TOOL_RESULT,
     "function": Role.TOOL_RESULT,
@@ -33,12 +36,10 @@ _ROLE_ALIASES = {
 
 
 def role_of(name: str) -> Role:
-    folded = name.lower()
-    try:
-        return _ROLE_ALIASES.get(folded) or Role(folded)
-    except ValueError:
-        known = ", ".join(Role)
-        raise InvalidInput(f"unknown role {name[:40]!r}; it must be one of {known}") from None
+    role = _ROLE_ALIASES.get(name.lower())
+    if role is None:
+        raise InvalidInput(f"unknown role {name[:40]!r}; it must be one of {', '.join(Role)}")
+    return role
 
 
 class Provenance(StrEnum):
@@ -137,9 +138,8 @@ class Draft:
     """What is known of it beside its text, see `clew.domain.marks`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A stored text as one collection sees it."""
+class Record(Struct, frozen=True):
+    """A stored text as one collection sees it. Hundreds are read for a context, for which a dataclass is too slow."""
 
     collection: str
     id: str
@@ -156,7 +156,7 @@ class Record:
     version: int
     access_count: int
     last_used_ms: int | None
-    marks: Metadata = field(default_factory=dict)
+    marks: Metadata = msgspec.field(default_factory=dict)
 
     @property
     def ref(self) -> str:

@@ -12,7 +12,10 @@ from collections.abc import Iterator
 
 from clew.domain.redaction_values import Cut, is_password, is_random, is_stand_in, is_uuid
 
-PASSWORD_NAMES = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd", "_pass", "dbpass")
+_PASS_WORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
+PASSWORD_NAMES = (*_PASS_WORDS, "_pass", "dbpass", *(f"_{word}" for word in _PASS_WORDS), "dbpassword", "dbpasswd")
+"""Also with what stands before the shorter ones: of all that begin at one place, only the longest is looked at."""
+
 TOKEN_NAMES = (
     "token", "secret", "apikey", "api_key", "api-key", "api key", "accesskey", "access_key", "access-key", "privatekey",
     "private_key", "private-key", "credential", "accountkey", "sharedkey", "shared_key", "authkey", "auth_key",

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from clew.domain.calibration import Calibration
 from clew.domain.terms import QueryTerms, term_hash
+from clew.index.coarse import Coarse
 from clew.index.growing import Growing
 from clew.index.postings import Postings
-from clew.index.vectors import DTYPE, Grid, cosines, decode
+from clew.index.vectors import DTYPE, Grid, Rows, cosines, decode
 from clew.storage.protocol import Feed, FeedRow
 
 TERM_SATURATION = 0.9
@@ -28,6 +29,15 @@ LENGTH_INFLUENCE = 0.4
 RARITY_SIZE = 32
 """Rarity is reckoned as in a collection of at least so many texts. In one of three, a word that all of them hold would
 count for nothing, and one that none holds for everything."""
+
+NOT_COMPARABLE = np.float32(-2.0)
+"""Stands for a cosine where there is none."""
+
+COARSE_FROM = 16_384
+"""Members from which on a quick look first is worth the memory it takes."""
+
+UNKNOWN_SHARE = 50
+"""The quick look is made anew when one row in so many is unknown to it."""
 
 Floats = NDArray[np.float32]
 
@@ -58,6 +68,8 @@ class CollectionIndex:
         self._rows: Growing | None = None
         self._postings = Postings()
         self._norms: Floats | None = None
+        self._coarse: Coarse | None = None
+        self._stale: set[int] = set()
         self._dead = 0
 
     # --- keeping up --------------------------------------------------------------------------------
@@ -105,6 +117,8 @@ class CollectionIndex:
         where = slice(int(positions[0]), int(positions[-1]) + 1) if in_a_row else positions
         self._rows.view[where] = decode(blobs, self._rows.width)
         self._embedded.view[where] = True
+        if self._coarse is not None:
+            self._stale.update(positions[positions < len(self._coarse)].tolist())
 
     def _position(self, seq: int) -> int | None:
         position = int(np.searchsorted(self._seqs.view, seq))
@@ -139,8 +153,9 @@ class CollectionIndex:
 
     @property
     def nbytes(self) -> int:
-        held = (self._seqs, self._times, self._records, self._lengths, self._alive, self._embedded, self._rows)
-        return self._postings.nbytes + sum(array.nbytes for array in held if array is not None)
+        held = (self._seqs, self._times, self._records, self._lengths, self._alive, self._embedded)
+        vectors = [array for array in (self._rows, self._coarse) if array is not None]
+        return self._postings.nbytes + sum(array.nbytes for array in (*held, *vectors))
 
     @property
     def not_comparable(self) -> int:
@@ -202,6 +217,41 @@ class CollectionIndex:
             share = np.float32(LENGTH_INFLUENCE / mean_length) * lengths.astype(np.float32)
             self._norms = np.float32(TERM_SATURATION) * (np.float32(1.0 - LENGTH_INFLUENCE) + share)
         return self._norms
+
+    def cosine_bounds(self, query: Grid) -> tuple[Floats, Floats] | None:
+        """Each member's cosine with the query, at least and at most; below any where it has no vector or has left.
+
+        None where no member has a vector, or there are too few to make a quick look worth while.
+        """
+        if self._rows is None or self._rows.width != query.size or len(self._seqs) < COARSE_FROM:
+            return None
+        coarse = self._coarse_rows(self._rows.view)
+        least, most = coarse.bounds(query)
+        if len(coarse) < len(self._seqs):
+            unknown = np.ones(len(self._seqs) - len(coarse), np.float32)
+            least, most = np.concatenate((least, -unknown)), np.concatenate((most, unknown))
+        if self._stale:
+            stale = list(self._stale)
+            least[stale], most[stale] = -1.0, 1.0
+        if self.not_comparable:
+            out = ~(self._embedded.view & self._alive.view)
+            least[out] = most[out] = NOT_COMPARABLE
+        return least, most
+
+    def _coarse_rows(self, rows: Rows) -> Coarse:
+        """Made anew where too much has come or changed since."""
+        unknown = len(rows) - len(self._coarse) + len(self._stale) if self._coarse is not None else 0
+        if self._coarse is None or unknown > max(len(rows) // UNKNOWN_SHARE, 1):
+            self._coarse = Coarse(rows)
+            self._stale = set()
+        return self._coarse
+
+    def dense_at(self, positions: NDArray[np.int64], query: Grid, calibration: Calibration) -> Floats:
+        """What `dense` gives these positions. Some member must have a vector."""
+        assert self._rows is not None
+        values = calibration.similarity(cosines(self._rows.view[positions], query))
+        values[~self._embedded.view[positions]] = np.nan
+        return values
 
     def dense(self, query: Grid, calibration: Calibration) -> Floats | None:
         """Calibrated similarities; not a number where a member has no vector. None where no member has one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from msgspec import Struct
@@ -14,13 +14,19 @@ from clew.domain.calibration import Calibration
 from clew.domain.identity import Scope
 from clew.domain.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score
 from clew.domain.terms import QueryTerms
-from clew.index.collection import CollectionIndex, LexicalLane
+from clew.index.collection import NOT_COMPARABLE, CollectionIndex, LexicalLane
 from clew.index.vectors import Grid
 
 Floats = NDArray[np.float32]
 
 CLEARLY_LESS = np.float32(1.0 - 2.0**-20)
 """Rounding takes away less of a difference than this part of a number, so what is smaller by it stays smaller."""
+
+TIES_WITHIN = np.float32(1e-5)
+"""Cosines that are closer than this may round to the same similarity."""
+
+MOST_OPEN_SHARE = 8
+"""Where a quick look leaves more than one member in so many open, looking at all of them costs no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +74,11 @@ def search(
     if index.size == 0 or limit <= 0:
         return []
     lexical = index.lexical(query.terms)
-    dense = _dense(index, query)
     by_similarity = query.weights == SIMILARITY_ALONE
-    among = _contenders(index, lexical, dense, limit + len(excluded)) if by_similarity else slice(None)
+    looked = _look(index, query, lexical, limit + len(excluded) if by_similarity else None)
+    among, dense = looked.among, looked.dense
     times = index.times[among]
-    similarity = fuse(lexical.scores[among], None if dense is None else dense[among], lexical.exact_share)
+    similarity = fuse(lexical.scores[among], dense, lexical.exact_share)
     score = similarity
     if not by_similarity:
         score = search_score(similarity, recency(times, query.now_ms, decay), scope, query.weights)
@@ -89,9 +95,9 @@ def search(
         score[order].tolist(),
         similarity[order].tolist(),
         lexical.scores[best].tolist(),
-        _ranks(lexical.scores, index.alive, best),
-        nothing if dense is None else [None if math.isnan(value) else value for value in dense[best].tolist()],
-        nothing if dense is None else _ranks(dense, index.alive, best),
+        _ranks(lexical.scores[index.alive], lexical.scores[best]),
+        nothing if dense is None else [None if math.isnan(value) else value for value in dense[order].tolist()],
+        nothing if dense is None else _ranks(looked.rivals, dense[order], looked.unseen),
         recency(times[order], query.now_ms, decay).tolist(),
         (lexical.matched[best] / asked).tolist(),
         [SCOPE_NEARNESS[scope]] * len(best),
@@ -100,20 +106,70 @@ def search(
     return [Candidate(*values) for values in zip(*columns, strict=True)]
 
 
-def _dense(index: CollectionIndex, query: Query) -> Floats | None:
-    if query.vector is None or query.calibration is None:
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """The members that were looked at closely: all of which the best may be."""
+
+    among: NDArray[np.int64] | slice
+    """Their positions, in order."""
+    dense: Floats | None = None
+    """How near each of them is."""
+    rivals: Floats = field(default_factory=lambda: np.empty(0, np.float32))
+    """How near the members are that ranks are counted among."""
+    unseen: float = 0.0
+    """No member that is missing among the rivals is nearer than this."""
+
+
+def _look(index: CollectionIndex, query: Query, lexical: LexicalLane, limit: int | None) -> _Looked:
+    """Without a `limit`, at all of them: then something else than similarity decides, too."""
+    vector, calibration = query.vector, query.calibration
+    if vector is not None and calibration is not None:
+        looked = None if limit is None else _look_quickly(index, vector, calibration, lexical, limit)
+        dense = index.dense(vector, calibration) if looked is None else None
+        if dense is not None:
+            among = slice(None) if limit is None else _contenders(index, lexical, dense, limit)
+            looked = _Looked(among, dense[among], dense[index.alive])
+        if looked is not None:
+            return looked
+    return _Looked(slice(None) if limit is None else np.flatnonzero(lexical.scores))
+
+
+def _look_quickly(
+    index: CollectionIndex, vector: Grid, calibration: Calibration, lexical: LexicalLane, limit: int
+) -> _Looked | None:
+    """Only at members that are not certainly worse than `limit` others; None where those are too many to gain by it.
+
+    What `limit` members reach at least, whatever words they hold, another must be able to reach: by its cosine alone,
+    or with its words. Each step from a cosine to a similarity is monotone, rounding included.
+    """
+    bounds = index.cosine_bounds(vector)
+    if bounds is None or limit >= len(index.alive):
         return None
-    return index.dense(query.vector, query.calibration)
+    least, most = bounds
+    reached = np.partition(least, least.size - limit)[least.size - limit]
+    near = calibration.similarity(np.array([reached]))
+    if not 0.0 < near[0] < 1.0:  # there, similarities of different cosines are the same
+        return None
+    is_open = most >= reached - TIES_WITHIN
+    worded = np.flatnonzero(lexical.scores)
+    words = lexical.scores[worded]
+    by_cosine = np.where(most[worded] > NOT_COMPARABLE, calibration.similarity(most[worded]), np.float32(np.nan))
+    enough = fuse(np.zeros(1, np.float32), near, lexical.exact_share)[0]
+    is_open[worded] = fuse(words, by_cosine, lexical.exact_share) >= enough
+    among = np.flatnonzero(is_open)
+    if among.size > least.size // MOST_OPEN_SHARE:
+        return None
+    dense = index.dense_at(among, vector, calibration)
+    most[among] = NOT_COMPARABLE
+    return _Looked(among, dense, dense[index.alive[among]], float(calibration.similarity(most.max(keepdims=True))[0]))
 
 
-def _contenders(index: CollectionIndex, lexical: LexicalLane, dense: Floats | None, limit: int) -> NDArray[np.int64]:
+def _contenders(index: CollectionIndex, lexical: LexicalLane, dense: Floats, limit: int) -> NDArray[np.int64]:
     """The positions, in order, that may be among the `limit` most similar: what holds a word of the query, or is near.
 
     What holds no word is as similar as it is near. Where as many others are clearly nearer, as many are more similar,
     and it need not be looked at.
     """
-    if dense is None:
-        return np.flatnonzero(lexical.scores)
     rank = limit + index.not_comparable
     if rank >= dense.size:
         return np.arange(dense.size)
@@ -140,12 +196,14 @@ def _best(score: Floats, times: NDArray[np.int64], limit: int) -> NDArray[np.int
     return candidates[order][:limit]
 
 
-def _ranks(lane: Floats, alive: NDArray[np.bool_], best: NDArray[np.int64]) -> list[int | None]:
-    """1 for the best of the whole lane; None where the lane gives nothing. Ties share the better rank."""
-    values = lane[best]
-    seen = values[values > 0.0]
-    if seen.size == 0:
-        return [None] * len(best)
-    rivals = np.sort(lane[(lane >= seen.min()) & alive])
-    above = rivals.size - np.searchsorted(rivals, values, side="right")
-    return [rank + 1 if value > 0.0 else None for value, rank in zip(values.tolist(), above.tolist(), strict=True)]
+def _ranks(rivals: Floats, values: Floats, unseen: float = 0.0) -> list[int | None]:
+    """1 for the best of the whole lane; ties share the better rank.
+
+    None where the lane gives nothing, and where members that were not looked at may be ahead.
+    """
+    known = values > unseen
+    if not known.any():
+        return [None] * len(values)
+    ahead = np.sort(rivals[rivals >= values[known].min()])
+    above = ahead.size - np.searchsorted(ahead, values, side="right")
+    return [rank + 1 if is_known else None for is_known, rank in zip(known.tolist(), above.tolist(), strict=True)]

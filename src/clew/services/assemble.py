@@ -127,9 +127,10 @@ def _messages(parts: Parts, request: Assemble, total: int) -> list[ContextMessag
 
 def _stored_messages(parts: Parts, session_id: str, target_tokens: int) -> list[ContextMessage]:
     """The newest turns, oldest first. Those that a summary stands for come back only where the base needs them."""
-    turns = _newest_turns(parts, identity.session(session_id), target_tokens)
-    if len(turns) < parts.config.tail_min_turns:
-        turns = _newest_turns(parts, identity.session_raw(session_id), 0)
+    with parts.store.reading():
+        turns = _newest_turns(parts, identity.session(session_id), target_tokens)
+        if len(turns) < parts.config.tail_min_turns:
+            turns = _newest_turns(parts, identity.session_raw(session_id), 0)
     return [stored_message(turn) for turn in reversed(turns)]
 
 
@@ -255,7 +256,8 @@ def _plan(parts: Parts, total: int, shelf: Shelf, tail: Tail, guiding: Sequence[
 def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -> Recalled:
     """What fits of what memory has to say that does not stand in the context already."""
     collections = visible_collections(request.user_id, request.session_id)
-    found = project(parts, asked.query, collections, asked.exclude)
+    with parts.store.reading():
+        found = project(parts, asked.query, collections, asked.exclude)
     texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
     origins = {origin(item.record) for item in context.guidance}
     there = [item.record.text in texts or origin(item.record) in origins for item in found]

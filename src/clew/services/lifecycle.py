@@ -288,7 +288,7 @@ def _pages(parts: Parts, collection: str) -> Iterator[list[Record]]:
 
 def _graded(record: Record) -> importance.Grade:
     learnt = without_own(record.text)
-    said, tool = value_of(record.marks, Mark.KIND), record.metadata.get("tool")
+    said, tool = value_of(record.marks, Mark.KIND), record.metadata.get("toolName")
     kind = _KINDS.get(said) if isinstance(said, str) else None
     return importance.grade(learnt, kind or kind_of_text(learnt, record.role), tool if isinstance(tool, str) else None)
 

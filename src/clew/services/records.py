@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from clew.api import (
     AddHint,
+    Artifact,
     Clear,
     CollectionList,
     CollectionView,
@@ -20,6 +22,7 @@ from clew.api import (
     JournalEntry,
     ListCollections,
     ListRecords,
+    ReadArtifact,
     ReadJournal,
     Records,
     RecordView,
@@ -30,7 +33,7 @@ from clew.domain.framing import clip
 from clew.domain.identity import checked_collection
 from clew.domain.model import Provenance, Record
 from clew.errors import InvalidInput, RawHistoryProtected
-from clew.services import archive
+from clew.services import archive, artifacts
 from clew.services.intake import check_size, redacted_json
 from clew.services.parts import Parts
 
@@ -45,7 +48,25 @@ def get(parts: Parts, request: Get) -> Records:
     if request.max_chars is None:
         return Records(records=found)
     max_chars = checked_limit(request.max_chars, MAX_CHARS)
-    return Records(records=tuple(replace(record, text=clip(record.text, max_chars)) for record in found))
+    return Records(records=tuple(_bounded(record, max_chars) for record in found))
+
+
+def _bounded(record: RecordView, max_chars: int) -> RecordView:
+    """Neither the text nor anything in the metadata is longer than that; what is, shows as a text with a cut."""
+    metadata = {name: _clipped(value, max_chars) for name, value in record.metadata.items()}
+    return replace(record, text=clip(record.text, max_chars), metadata=metadata)
+
+
+def _clipped(value: Any, max_chars: int) -> Any:
+    if isinstance(value, str):
+        return clip(value, max_chars)
+    written = msgspec.json.encode(value).decode("utf-8") if isinstance(value, dict | list) else ""
+    return clip(written, max_chars) if len(written) > max_chars else value
+
+
+def read_artifact(parts: Parts, request: ReadArtifact) -> Artifact:
+    max_chars = checked_limit(request.max_chars, MAX_CHARS)
+    return Artifact(name=request.name, text=artifacts.read(parts, request.name, max_chars))
 
 
 def list_records(parts: Parts, request: ListRecords) -> Records:

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from clew.api import Inspect, Inspection, ListTrust, Review, ReviewReceipt, TrustItem, TrustList
 from clew.domain.framing import quote
+from clew.domain.identity import is_internal
 from clew.domain.layers import one_line
 from clew.domain.marks import By, Mark, made, set_by, value_of
 from clew.domain.model import TRUST_OF_PROVENANCE, Metadata, Provenance, Record, Trust, least
@@ -57,7 +58,11 @@ def inspect(parts: Parts, request: Inspect) -> Inspection:
     return Inspection(
         record=view(record),
         reason=_reason(record.marks),
-        places=tuple(f"{place.collection}/{place.id}" for place in parts.store.places(record.collection, record.id)),
+        places=tuple(
+            f"{place.collection}/{place.id}"
+            for place in parts.store.places(record.collection, record.id)
+            if not is_internal(place.collection)
+        ),
         made_from=tuple(source.ref for source in derivation.sources(home)),
         made_into=tuple(product.ref for product in derivation.all_products(home)),
     )

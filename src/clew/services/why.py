@@ -52,7 +52,9 @@ def why(parts: Parts, request: Why) -> Explanation:
             cold=request.cold,
         ),
     )
-    candidate = next((item for item in candidates_of(decision) if item.ref == record.ref), None)
+    own = {f"{place.collection}/{place.id}" for place in parts.store.places(record.collection, record.id)}
+    standing = [item for item in candidates_of(decision) if item.ref in own]
+    candidate = next((item for item in standing if item.included), next(iter(standing), None))
     if candidate is not None and candidate.reason != Reason.SCOPE:
         return _of_candidate(decision, record, candidate)
     return _of_stranger(parts, request, decision, record)

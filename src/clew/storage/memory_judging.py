@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 
 from clew.domain import identity
@@ -61,6 +62,10 @@ class Judged(Held):
         self._add_member(Place(collection, place.id), member.text, member.version)
         self._drop_member(place)
         return True
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        yield
 
     def withheld(self, collection: str) -> list[int]:
         members = self._collection(collection).members.values()

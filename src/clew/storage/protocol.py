@@ -12,6 +12,7 @@ Writes are atomic and durable when the call returns. Stores are safe to use from
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -234,10 +235,9 @@ class Store(Protocol):
         """Make the collections exist, empty where they are new."""
 
     def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int, trace: StoredTrace | None = None) -> int:
-        """Count one use of each named member's record; ids that do not exist are passed over.
+        """Count one use of each named member's record that exists, and keep the trace of what used them, up to a bound.
 
-        The trace of what used them is kept beside, up to a bound. The one write that does not wait for the
-        disk: a count may be lost with the power, never a text.
+        The one write that does not wait for the disk: a count may be lost with the power, never a text.
         """
 
     # --- judging -----------------------------------------------------------------------------------
@@ -282,10 +282,7 @@ class Store(Protocol):
         """Add a line to the ledger that another copy of the store has."""
 
     def finish_purge(self, id_: str, counts: Metadata) -> None:
-        """Note that the files beside the store are clean; the target is forgotten.
-
-        When the call returns, no byte of what went is left in the store's own files.
-        """
+        """The files beside the store are clean: forget the target, leave no byte of what went in the store's own."""
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -314,6 +311,9 @@ class Store(Protocol):
         """Every collection with its number of members, by name."""
 
     def counts(self) -> Counts: ...
+
+    def reading(self) -> AbstractContextManager[None]:
+        """While it is open, what this thread reads is of one moment, but for `feed`, which is always of now."""
 
     def feed(self, collection: str, after: int) -> Feed:
         """What happened in a collection after a point of its sequence, as one consistent picture."""

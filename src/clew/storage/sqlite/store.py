@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,6 +71,7 @@ class SqliteStore:
         self._writer = Writer(connection)
         self._writer.run(lambda connection: run(connection, "note_analyser", (str(ANALYSER_VERSION),)))
         self._readers = ReaderPool(path, synchronous)
+        self._held = _Held()
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -187,7 +190,7 @@ class SqliteStore:
         return self._read(reads.counts)
 
     def feed(self, collection: str, after: int) -> Feed:
-        return self._read(lambda connection: reads.feed(connection, collection, after))
+        return self._read(lambda connection: reads.feed(connection, collection, after), now=True)
 
     # --- the queue behind writes -------------------------------------------------------------------
 
@@ -271,11 +274,32 @@ class SqliteStore:
         self._readers.close()
         self._writer.close()
 
-    def _read(self, question: Callable[[apsw.Connection], T]) -> T:
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        if self._held.connection is not None:
+            yield
+            return
+        with self._readers.borrow() as connection, snapshot(connection):
+            self._held.connection = connection
+            try:
+                yield
+            finally:
+                self._held.connection = None
+
+    def _read(self, question: Callable[[apsw.Connection], T], *, now: bool = False) -> T:
+        """An answer out of the moment that `reading` holds, or, where none is held or wanted, of this one."""
         try:
+            if self._held.connection is not None and not now:
+                return question(self._held.connection)
             with self._readers.borrow() as connection, snapshot(connection):
                 return question(connection)
         except (apsw.CorruptError, apsw.NotADBError) as error:
             raise StoreCorrupt(f"{self._path} is damaged: {error}") from error
         except apsw.Error as error:
             raise StoreError(f"{self._path} could not be read: {error}") from error
+
+
+class _Held(threading.local):
+    """The connection on which this thread reads out of one moment, while it does."""
+
+    connection: apsw.Connection | None = None

@@ -56,8 +56,16 @@ class Writer:
         as long as any other write would.
         """
         with self._turn:
-            self._connection.execute("VACUUM")
-            busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+            try:
+                self._connection.execute("VACUUM")
+                busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+            except apsw.FullError:
+                raise StoreError(
+                    "the disk is too full to write the store anew, so old text may still stand in its files; "
+                    "make room and open the store again, which finishes the purge"
+                ) from None
+            except apsw.Error as error:
+                raise _as_store_error(error) from error
         if busy:
             raise StoreError("another process is reading the store; what was purged may still stand in its log")
 
