@@ -220,7 +220,7 @@ def test_purging_a_source_takes_everything_from_that_address(store: Store) -> No
     for id_, about in (("p", page), ("o", other), ("q", again)):
         store.put([NewRecord(about, Place("ledger:user:u", id_))])
     purged = store.purge(order(PurgeKind.SOURCE, "https://a.example/x"))
-    assert (purged.records, purged.captures, purged.artifacts) == (2, ("p", "q"), ("f1",))
+    assert (purged.records, purged.captures, purged.artifacts) == (2, ("ledger:user:u/p", "ledger:user:u/q"), ("f1",))
     assert ids(store, "ledger:user:u") == ["o"]
 
 

@@ -57,7 +57,8 @@ def test_an_event_is_found_in_the_ledgers_of_its_session_and_its_user(api: Memor
     settle(api)
     (of_session,) = api.list(f"ledger:session:{sid}").records
     (of_user,) = api.list(f"ledger:user:u-{sid}").records
-    assert of_session.id == of_user.id == receipt.captured[0].id
+    assert of_session.id == receipt.captured[0].id
+    assert of_user.id == f"{sid}/{of_session.id}", "ids of many sessions stand together there"
     assert (of_user.text, of_user.ts) == ("ran make", 5)
     assert of_user.metadata == {"toolName": "bash", "payload": [1]}
 
@@ -248,13 +249,13 @@ def test_what_the_operator_wrote_is_not_overwritten(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(parts, event("ran make", id="1", kind="observation", user_id="u"))
     harvest_all(parts)
-    place = Place("ledger:user:u", "1")
+    place = Place("ledger:user:u", "s/1")
     parts.store.mark([Marking(place, {Mark.KIND: made("decision", By.OPERATOR, 1)})])
     keep(parts, event("ran make", id="1", kind="observation", user_id="u"))
     keep(parts, event("ran make twice", id="1", kind="observation", user_id="u"))
     harvest_all(parts)
-    for collection in ("ledger:user:u", "ledger:session:s"):
-        (record,) = parts.store.get(collection, ["1"])
+    for collection, id_ in (("ledger:user:u", "s/1"), ("ledger:session:s", "1")):
+        (record,) = parts.store.get(collection, [id_])
         assert (record.text, record.marks["kind"]["value"]) == ("ran make twice", "decision")
 
 
@@ -263,11 +264,11 @@ def test_what_was_archived_is_not_brought_back_by_reading_it_again(tmp_path: Pat
     parts = make_parts(tmp_path / "data")
     other = write_lines(tmp_path / "other.jsonl", [line("1", userId="u"), line("2", userId="u")])
     harvest(parts, Harvest(path=str(other)))
-    parts.store.move([Place("ledger:user:u", "1")], "archive:ledger:user:u")
+    parts.store.move([Place("ledger:user:u", "s/1")], "archive:ledger:user:u")
     write_lines(other, [line("2", userId="u"), line("1", userId="u")])
     receipt = harvest(parts, Harvest(path=str(other)))
     assert (receipt.stored, receipt.unchanged) == (0, 2)
-    assert parts.store.get("ledger:user:u", ["1"]) == []
+    assert parts.store.get("ledger:user:u", ["s/1"]) == []
 
 
 @pytest.mark.requirement("CAPTURE-1")

@@ -54,7 +54,7 @@ def test_an_event_goes_all_the_way_from_capture_to_get(clew: Clew) -> None:
     assert line["ref"] in clew("recall", "herons", "--user", "ada", "--mode", "lexical")
     shown = clew.json("timeline", line["ref"])["lines"]
     assert [item["text"] for item in shown] == ["make test: 3 herons failed"]
-    collection, _, id_ = line["ref"].rpartition("/")
+    collection, _, id_ = line["ref"].partition("/")
     (record,) = clew.json("get", collection, id_, "--max-chars", "12")["records"]
     assert (record["text"], record["metadata"]["payload"]) == ("make tes […]", {"code": 2})
 
@@ -103,7 +103,15 @@ def test_a_bad_event_is_answered_with_a_sentence_and_nothing_is_captured(
 
 def test_an_error_far_down_says_what_was_captured_before_it(clew: Clew, piped: PipedInput) -> None:
     piped('{"text": "a"}\n' * 200 + '{"text": "a", "kind": "rumour"}\n')
-    assert "; the 200 events before are captured" in clew("capture", "--session", "s1", status=2)
+    assert "; the first 200 events are captured" in clew("capture", "--session", "s1", status=2)
+
+
+def test_events_are_captured_while_others_are_still_to_come(clew: Clew, piped: PipedInput) -> None:
+    piped('{"text": "a"}\n' * 299 + "no json\n" + '{"text": "a"}\n' * 10)
+    said = clew("capture", "--session", "s1", status=2)
+    assert "line 300 of standard input is no JSON object; the first 200 events are captured" in said
+    (log,) = clew.data_dir.rglob("log-*")
+    assert len(log.read_bytes().splitlines()) == 200
 
 
 def test_options_that_do_not_fit_are_refused(clew: Clew, piped: PipedInput) -> None:
@@ -150,4 +158,4 @@ def test_captured_text_cannot_steer_a_terminal(clew: Clew) -> None:
     drawn = on_a_terminal(clew.data_dir, "replay", "s1")
     assert ESCAPE not in drawn
     assert "heron" in drawn
-    assert "stored" in on_a_terminal(clew.data_dir, "harvest")
+    assert "nothing new" in on_a_terminal(clew.data_dir, "harvest")

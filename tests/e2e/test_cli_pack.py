@@ -26,7 +26,7 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 def test_pack_prints_the_bundle_its_items_and_its_trace(clew: Clew) -> None:
     out = clew("pack", QUERY, "--user", "ada", "--trace")
     assert "<context_pack>" in out
-    assert "1 items" in out
+    assert "1 item," in out
     assert "user:ada/port" in out
     assert "least similarity" in out
     assert "relevant" in out

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew.api import Duplicate, FindDuplicates, Label, MemoryApi, Merge, RecordView
+from clew.api import Duplicate, FindDuplicates, Label, MemoryApi, Merge, Pack, RecordView
 from clew.domain.marks import By, Mark, set_by, value_of
 from clew.domain.model import Trust
 from clew.engine import Memory
@@ -42,6 +42,10 @@ def at(memory: MemoryApi, ref: str) -> RecordView:
     collection, _, id_ = ref.partition("/")
     (record,) = memory.get(collection, id_).records
     return record
+
+
+def packed(memory: MemoryApi, text: str) -> set[str]:
+    return {item.record_ref for item in memory.call(Pack(query=text, user_id="ana", cold=True)).items}
 
 
 # --- proposals ---------------------------------------------------------------------------------------
@@ -221,6 +225,50 @@ def test_a_merge_can_be_undone_by_the_operator_and_not_by_use(memory: Memory) ->
     assert memory.revive("user:ana/drop").count == 1
     memory.call(Merge(keep="user:ana/drop", drop=("user:ana/keep",)))
     assert value_of(at(memory, "user:ana/drop").marks, Mark.SUPERSEDED_BY) is None, "it holds again"
+
+
+@pytest.mark.requirement("LIFE-5", "PACK-3")
+def test_what_is_written_anew_under_a_dropped_id_holds(memory: Memory) -> None:
+    put(memory, keep=KEY, drop=SAME)
+    memory.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",)))
+    put(memory, drop="The deploy key of the mail service is in a drawer.")
+    assert packed(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
+    memory.call(Label(ref="user:ana/drop", superseded_by="user:ana/keep", kind="fact"))
+    put(memory, drop="The deploy key of the mail service is in a cupboard.")
+    marks = at(memory, "user:ana/drop").marks
+    assert (value_of(marks, Mark.SUPERSEDED_BY), value_of(marks, Mark.KIND)) == (None, "fact")
+    assert packed(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
+
+
+@pytest.mark.requirement("LIFE-5", "PACK-3")
+def test_what_was_revived_and_cleared_holds_beside_what_it_was_merged_into(memory: Memory) -> None:
+    put(memory, keep=KEY, drop="The deploy key of the mail service is in a drawer.")
+    memory.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",)))
+    memory.revive("user:ana/drop")
+    memory.call(Label(ref="user:ana/drop", superseded_by=""))
+    assert packed(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
+
+
+@pytest.mark.requirement("LIFE-5", "PACK-3")
+def test_of_two_merged_into_each_other_in_turn_the_last_kept_holds(memory: Memory) -> None:
+    put(memory, a=KEY, b="The deploy key of the billing service is in the old vault.")
+    memory.call(Merge(keep="user:ana/b", drop=("user:ana/a",)))
+    memory.revive("user:ana/a")
+    memory.call(Merge(keep="user:ana/a", drop=("user:ana/b",)))
+    assert packed(memory, "deploy key of the billing service") == {"user:ana/a"}
+
+
+def test_nothing_is_merged_into_what_does_not_hold(memory: Memory) -> None:
+    put(memory, a=KEY, b=SAME, c=KEY + "!", d=OTHER)
+    memory.call(Merge(keep="user:ana/b", drop=("user:ana/a",)))
+    memory.call(Merge(keep="user:ana/c", drop=("user:ana/b",)))
+    memory.revive("user:ana/a")
+    with pytest.raises(InvalidInput, match="is superseded by user:ana/b"):
+        memory.call(Merge(keep="user:ana/a", drop=("user:ana/c",)))
+    memory._store.mark([Marking(Place("user:ana", "d"), trust=Trust.QUARANTINED)])
+    with pytest.raises(InvalidInput, match="quarantined"):
+        memory.call(Merge(keep="user:ana/d", drop=("user:ana/c",)))
+    assert "merged" not in at(memory, "user:ana/d").marks
 
 
 @pytest.mark.requirement("LIFE-4")

@@ -11,6 +11,7 @@ from clew.api import Event, Line, MemoryApi, Recall, Timeline
 from clew.errors import InvalidInput, NotFound
 from clew.models.hashing import HashingEmbedder
 from clew.services.ledger import recall_lines, timeline
+from clew.services.recall import cut, prepare
 from clew.storage.protocol import Place
 from tests.conftest import FixedClock, OpenMemory, opened_api
 from tests.e2e.test_capture import settle
@@ -125,7 +126,7 @@ def test_around_a_turn_are_the_turns_and_events_of_its_session(api: MemoryApi, r
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("ref", ["ledger:session:s/e1", "ledger:user:ann/e1"])
+@pytest.mark.parametrize("ref", ["ledger:session:s/e1", "ledger:user:ann/s/e1"])
 def test_around_a_captured_event_too(api: MemoryApi, ref: str) -> None:
     lines = api.timeline(ref, before=1, after=1).lines
     assert [line.ref for line in lines] == ["session_raw:s/t2", "ledger:session:s/e1", "ledger:session:s/e2"]
@@ -215,6 +216,21 @@ def test_a_rare_kind_is_found_behind_many_better_matches(open_memory: OpenMemory
     assert [line.ref for line in memory.recall("pelican", session_id="s", kinds=["plan"], k=3).lines] == [
         "ledger:session:s/p"
     ]
+
+
+def test_a_long_question_is_cut_between_words(tmp_path: Path) -> None:
+    parts = make_parts(tmp_path / "data")
+    asked = {
+        "heron " * 666 + "pelicans": "heron",
+        "x" * 3995 + " pelican pelican": "x" * 3995,
+        "x" * 3992 + " pelican": "pelican",
+        "x" * 3992 + " pelican and more": "pelican",
+        "x" * 5000: "x" * 4000,
+        "\n" * 5000: "",
+    }
+    assert [cut(text).split()[-1:] for text in asked] == [[last] if last else [] for last in asked.values()]
+    query, _ = prepare(parts, "heron " * 666 + "manegement")
+    assert not any("mane".startswith(word) for word in query.terms.words)
 
 
 def test_what_is_archived_is_out_of_recall_and_still_has_a_timeline(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.api import AddHint, Backup, Event, Export, ListPurges, MemoryApi, Message, Purge
+from clew.api import AddHint, Backup, Event, Export, Label, ListPurges, MemoryApi, Message, Purge
 from clew.client import connect
-from clew.errors import InvalidInput, NotFound
+from clew.errors import InvalidInput, NotFound, StoreError, StoreInUse
 from clew.services import artifacts
+from clew.storage.protocol import Place
 from clew.storage.sqlite.restore import restore
 from tests.conftest import OpenMemory
 from tests.daemons import running, short_folder
@@ -186,3 +187,124 @@ def test_a_purge_that_was_cut_short_is_finished_when_the_store_is_opened(
     assert [entry.target for entry in memory._parts.store.purges()] == [None]
     assert canaries_in(tmp_path, ["canary-payload", "canary-text", "user:ann"]) == {}
     assert len((tmp_path / "data" / "purges.jsonl").read_text("utf-8").splitlines()) == 1
+
+
+def test_a_session_goes_with_the_memories_kept_from_it(api: MemoryApi) -> None:
+    api.ingest("s1", "user", "We decided that canary-session moves to PostgreSQL 16 on 3 March.", user_id="ann")
+    api.ingest("s2", "user", "I prefer tea in the morning, always.", user_id="ann")
+    assert api.flush().ok
+    assert len(api.list("user:ann").records) == 2
+    assert api.purge(session_id="s1").memories == 1
+    assert "canary-session" not in "".join(api.call(Export(limit=100)).lines)
+    assert len(api.list("user:ann").records) == 1
+
+
+def test_an_event_of_somebody_else_with_the_same_id_stays(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.capture(Event(id="call_1", text="of ann", user_id="ann"), Event(id="call_1", text="of bob", user_id="bob"))
+    memory.capture(Event(id="call_1", text="also of ann", user_id="ann", session_id="s"))
+    assert memory.purge(user_id="ann").capture_lines == 2
+    memory.harvest()
+    assert [record.text for record in memory.list("ledger:user:bob").records] == ["of bob"]
+    assert memory.list("ledger:user:ann").records == memory.list("ledger:session:s").records == ()
+
+
+def test_a_record_goes_with_what_rests_under_its_id_and_stays_gone(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory = open_memory()
+    memory.put("user:ann", "a", "canary-old")
+    memory.call(Backup(path=str(tmp_path / "copy")))
+    memory._parts.store.move([Place("user:ann", "a")], "archive:user:ann")
+    memory.put("user:ann", "a", "canary-new")
+    assert memory.purge(ref="archive:user:ann/a").records == 2
+    memory.close()
+    restore(memory._parts.config.database, tmp_path / "copy")
+    memory = open_memory()
+    assert memory.list("user:ann").records == ()
+
+
+def test_an_address_is_the_same_with_another_fragment_or_a_slash(open_memory: OpenMemory) -> None:
+    memory = open_memory(redaction_scopes=("user:ann=pii",))
+    for id_, address in enumerate(("https://example.org/p", "https://example.org/p/", "https://example.org/p#a")):
+        memory.put("global", str(id_), "text", source=address)
+    memory.put("user:ann", "m", "text", source="https://example.org/p?to=ann@example.org")
+    memory.put("global", "other", "text", source="https://example.org/pp")
+    assert memory.purge(source="https://example.org/p#b").records == 3
+    assert memory.purge(source="https://example.org/p?to=ann@example.org").records == 1
+    assert [record.id for record in memory.list("global").records] == ["other"]
+
+
+def test_what_was_superseded_by_something_purged_holds_again(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.put("global", "good", "The release is on Monday.")
+    memory.put("global", "page", "The release is on Friday.", source=SECRET_PAGE)
+    memory.call(Label(ref="global/good", superseded_by="global/page"))
+    memory.purge(source=SECRET_PAGE)
+    (record,) = memory.list("global").records
+    assert "superseded_by" not in record.marks
+
+
+def test_a_purge_of_nothing_leaves_the_store_and_the_copies_beside_it_alone(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.put("global", "a", "text")
+    copy = memory._parts.config.database.with_name("clew.db.before-restore")
+    copy.write_bytes(b"kept")
+    assert memory.purge(user_id="nobody").records == 0
+    assert memory.call(ListPurges()).purges == ()
+    assert copy.exists()
+
+
+def test_a_line_that_a_crash_cut_short_does_not_hide_the_next_purge(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory = open_memory()
+    memory.put("user:ann", "a", "canary-a")
+    memory.call(Backup(path=str(tmp_path / "copy")))
+    database = memory._parts.config.database
+    (database.parent / "purges.jsonl").write_bytes(b'{"clew":1,"id":"x"')
+    memory.purge(user_id="ann")
+    memory.close()
+    restore(database, tmp_path / "copy")
+    assert open_memory().list("user:ann").records == ()
+
+
+def test_files_that_could_not_be_cleaned_are_cleaned_when_the_store_is_opened(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    memory.put("user:ann", "a", "canary-a")
+    database = memory._parts.config.database
+    reader = open_memory()
+    with pytest.MonkeyPatch.context() as patched, reader._parts.store.reading():
+        patched.setattr("clew.storage.sqlite.writer.SCRUB_WAIT_MS", 1)
+        reader._parts.store.get("user:ann", ["a"])
+        with pytest.raises(StoreError, match="opening the store again"):
+            memory.purge(user_id="ann")
+    reader.close()
+    memory.close()
+    assert open_memory().verify().ok
+    assert canaries_in(database.parent, ["canary-a"]) == {}
+
+
+@pytest.mark.parametrize("kind", ["empty", "other", "itself", "live"])
+def test_what_is_no_backup_is_not_restored(open_memory: OpenMemory, tmp_path: Path, kind: str) -> None:
+    memory = open_memory()
+    memory.put("global", "a", "text")
+    memory.close()
+    database = memory._parts.config.database
+    wrong = tmp_path / "wrong"
+    wrong.write_bytes(b"" if kind == "empty" else b"no database at all, but long enough to be one" * 40)
+    if kind == "live":
+        wrong.write_bytes(database.read_bytes())
+        wrong.with_name("wrong-wal").write_bytes(b"log")
+    with pytest.raises((StoreError, InvalidInput)):
+        restore(database, database if kind == "itself" else wrong)
+    assert [record.id for record in open_memory().list("global").records] == ["a"]
+    assert sorted(path.name for path in database.parent.glob("clew.db.*")) == ["clew.db.use"]
+
+
+def test_a_store_that_is_open_is_not_replaced(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory = open_memory()
+    memory.call(Backup(path=str(tmp_path / "copy")))
+    with pytest.raises(StoreInUse):
+        restore(memory._parts.config.database, tmp_path / "copy")
+    memory.close()
+    restore(memory._parts.config.database, tmp_path / "copy")
+    restore(memory._parts.config.database, tmp_path / "copy")
+    kept = sorted(path.name for path in memory._parts.config.database.parent.glob("clew.db.before-*"))
+    assert kept == ["clew.db.before-restore", "clew.db.before-restore-2"]

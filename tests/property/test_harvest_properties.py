@@ -114,7 +114,7 @@ class HarvestMachine(RuleBasedStateMachine):
         while not harvest(self.parts, Harvest(max_lines=50)).done:
             pass
         for user in "uv":
-            expected = {id_ for id_, owner in self.captured.items() if owner == user}
+            expected = {f"s/{id_}" for id_, owner in self.captured.items() if owner == user}
             assert {record.id for record in self.store.page(f"ledger:user:{user}", 0, 10_000)} == expected
         aside = folder(self.parts) / "set-aside.jsonl"
         lines = aside.read_bytes().splitlines() if aside.exists() else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -310,6 +311,68 @@ def test_a_leftover_of_a_rewrite_that_died_is_forgotten_too(parts: Parts) -> Non
     capture_log.forget(parts, lambda _: False)
     assert b"canary" not in everything(parts)
     assert artifact.exists()
+
+
+@pytest.mark.requirement("STORE-6")
+def test_forgetting_reads_each_file_once_and_the_changed_ones_again(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(60):
+        keep(parts, event(f"event {number} " + "x" * 200, id=str(number), payload="y" * 300))
+    files = [path.name for path in log_files(folder(parts))]
+    read: Counter[str] = Counter()
+    real = Path.open
+
+    def counting(path: Path, *args: Any, **kwargs: Any) -> Any:
+        read[path.name] += path.name in files
+        return real(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", counting)
+    index = capture_log.closed_files(parts)
+    read.clear()
+    assert capture_log.forget(parts, lambda _: False) == 0
+    assert artifacts.remove(parts, ["0" * 40]) == 0
+    assert +read == Counter(files)
+    read.clear()
+    assert capture_log.forget(parts, lambda held: held["id"] == "0") == 1
+    assert (read.pop(files[0]), +read) == (3, Counter(files[1:])), "to find the line, to blank it, for the index"
+    described = capture_log.closed_files(parts)
+    assert (described[0].lines, described[1:]) == (index[0].lines - 1, index[1:])
+
+
+@pytest.mark.requirement("STORE-6")
+def test_a_line_set_aside_does_not_keep_an_artifact(parts: Parts, tmp_path: Path) -> None:
+    name = keep(parts, event("one", payload="canary " * 100))[0].artifact
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps({"clew": 9, "artifact": name, "userId": "bob"}) + "\n")
+    assert harvest(parts, Harvest(path=str(other))).set_aside == 1
+    capture_log.forget(parts, lambda held: held.get("userId") != "bob")
+    assert b"canary" not in everything(parts)
+
+
+def test_an_artifact_may_be_written_by_two_at_once(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.fsync
+    content = b'"' + b"x" * 300 + b'"'
+
+    def meanwhile(descriptor: int) -> None:
+        monkeypatch.setattr(os, "fsync", real)
+        artifacts.keep(parts, content)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    name = artifacts.keep(parts, content)
+    assert artifacts.read(parts, name, 1000).encode() == content
+    assert [path.stem for path in (parts.config.data_dir / "artifacts").rglob("*.*")] == [name]
+
+
+def test_an_artifact_that_cannot_be_written_leaves_nothing(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="space"):
+        artifacts.keep(parts, b'"canary"')
+    assert b"canary" not in everything(parts)
 
 
 def test_a_line_reads_back_as_it_was_written(parts: Parts) -> None:

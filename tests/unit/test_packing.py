@@ -130,12 +130,27 @@ def test_what_has_no_grade_is_not_filtered_and_what_is_very_near_is_shown_whatev
 
 
 @pytest.mark.requirement("LIFE-5", "PACK-3")
-def test_what_was_merged_into_a_candidate_is_superseded_by_it() -> None:
+def test_only_its_own_mark_says_that_a_record_is_superseded() -> None:
     merged = considered("all", marks={"merged": ["user:u/part"]})
-    selection = select([merged, considered("part")], POLICY)
-    assert selection.reasons == {"user:u/part": Reason.SUPERSEDED}
-    too_far = considered("all", similarity=0.1, marks={"merged": ["user:u/part"]})
-    assert chosen(select([too_far, considered("part")], POLICY)) == ["part"]
+    part = considered("part", marks={"superseded_by": "user:u/all"})
+    assert select([merged, part], POLICY).reasons == {"user:u/part": Reason.SUPERSEDED}
+    assert chosen(select([merged, considered("part")], POLICY)) == ["all", "part"]
+
+
+@pytest.mark.requirement("LIFE-5", "PACK-3")
+def test_of_records_that_supersede_one_another_the_newest_that_may_stand_holds() -> None:
+    def one(id_: str, by: str, **fields: Any) -> Considered:
+        return considered(id_, marks={"superseded_by": f"user:u/{by}"}, **fields)
+
+    circle = [one("a", "b", age=2), one("b", "c", age=1), one("c", "a", age=3)]
+    leading_in = [one("before", "a"), one("first", "before")]
+    assert chosen(select([*leading_in, *circle], POLICY)) == ["b"]
+    assert chosen(select([one("self", "self")], POLICY)) == ["self"]
+    newest_out = [one("a", "b", age=2), one("b", "a", trust=Trust.QUARANTINED)]
+    assert chosen(select(newest_out, POLICY)) == ["a"]
+    resting = one("a", "b", collection="archive:user:u", age=1)
+    assert chosen(select([resting, one("b", "a")], POLICY)) == ["b"]
+    assert chosen(select([resting, one("b", "a"), considered("a")], POLICY)) == ["a"]
 
 
 @pytest.mark.requirement("PACK-5")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 import msgspec
 
-from clew.api import Captured, CaptureReceipt, Event, MemoryApi
+from clew.api import Captured, Event
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
 from clew.cli.source import in_batches
@@ -69,39 +69,34 @@ def _capture(invocation: Invocation, events: Iterator[Event]) -> None:
     captured: list[Captured] = []
     file = None
     with invocation.open() as memory:
-        for batch in in_batches(events, lambda event: len(msgspec.json.encode(event)), limit_bytes):
-            receipt = _capture_batch(memory, batch, len(captured))
-            captured += receipt.captured
-            file = receipt.file
+        try:
+            for batch in in_batches(events, lambda event: len(msgspec.json.encode(event)), limit_bytes):
+                receipt = memory.capture(*batch)
+                captured += receipt.captured
+                file = receipt.file
+        except ClewError as error:
+            done = f"the first {len(captured):,} events are captured" if captured else "nothing was captured"
+            raise type(error)(f"{error.message}; {done}") from error
     invocation.show({"captured": captured, "file": file}, _print_receipt)
-
-
-def _capture_batch(memory: MemoryApi, batch: list[Event], done: int) -> CaptureReceipt:
-    try:
-        return memory.capture(*batch)
-    except ClewError as error:
-        before = f"; the {done:,} events before are captured" if done else "; nothing was captured"
-        raise type(error)(error.message + before) from error
 
 
 def _read_events(shared: dict[str, Any]) -> Iterator[Event]:
     """One object over any number of lines, or one a line."""
     if sys.stdin.isatty():
         raise click.UsageError("Give --text, or pipe events in.")
-    given = sys.stdin.buffer.read()
-    whole = _object(given)
-    if whole is not None:
-        return iter([_event(shared | whole, "standard input")])
-    return iter([_event(shared | found, place) for place, found in _numbered(given)])
+    return (_event(shared | found, place) for place, found in _numbered(sys.stdin.buffer))
 
 
-def _numbered(given: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(given.split(b"\n"), start=1):
-        if line.strip():
-            found = _object(line)
-            if found is None:
-                raise InvalidInput(f"line {number} of standard input is no JSON object; nothing was captured")
-            yield f"line {number} of standard input", found
+def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects and where they stand. Where the first line is none, all of them together may be one."""
+    numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    for place, (number, line) in enumerate(numbered):
+        found = _object(line)
+        if found is None and place == 0:
+            found = _object(line + b"".join(rest for _, rest in numbered))
+        if found is None:
+            raise InvalidInput(f"line {number} of standard input is no JSON object")
+        yield f"line {number} of standard input", found
 
 
 def _object(content: bytes) -> dict[str, Any] | None:
@@ -115,7 +110,7 @@ def _event(fields: dict[str, Any], place: str) -> Event:
     try:
         return msgspec.convert(fields, Event)
     except msgspec.ValidationError as error:
-        raise InvalidInput(f"{place}: {error}; nothing was captured") from None
+        raise InvalidInput(f"{place}: {error}") from None
 
 
 def _json_or_text(payload: str | None) -> Any:

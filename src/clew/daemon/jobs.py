@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class Jobs:
-    """A thread that ages the memory when that is due; a failure is logged, and tried again at the next look."""
+    """A thread that ages the memory when that is due; whatever fails is logged, and tried again at the next look."""
 
     def __init__(self, memory: MemoryApi, check_seconds: float = CHECK_SECONDS) -> None:
         self._memory = memory
@@ -42,6 +42,10 @@ class Jobs:
                 done = self._memory.call(Age(dry_run=False, if_due=True))
             except ClewError as error:
                 log.warning("the lifecycle run failed: %s", error)
+                continue
+            except Exception:
+                # The edge of the process: nobody else would see the fault, and the next run may go well.
+                log.exception("the lifecycle run failed")
                 continue
             if done.ts != last:
                 log.info("lifecycle: %d looked at, %d archived", done.looked_at, sum(done.archived.values()))

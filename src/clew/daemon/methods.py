@@ -41,7 +41,7 @@ HANDLERS: dict[str, Handler] = {name: _own(kind) for name, kind in REQUESTS.item
 """Every method of the daemon by its name on the wire."""
 
 WRITES = frozenset(
-    {"ingest", "ingest_batch", "put", "clear", "delete", "delete_batch", "capture"}
+    {"ingest", "ingest_batch", "put", "clear", "delete", "delete_batch", "capture", "harvest", "purge", "review"}
     | {"insert_text", "insert_session_turn", "flush_namespace"}
 )
 """Methods that one client's requests pass one by one, in the order they were sent: turns must not change places."""

@@ -38,6 +38,10 @@ class By(StrEnum):
     OPERATOR = "operator"
 
 
+_TOWARDS_OTHERS = (Mark.SUPERSEDED_BY, Mark.CONTRADICTS, Mark.MERGED)
+"""What the words of a record are to those of others."""
+
+
 def made(value: Any, by: By, ts_ms: int) -> dict[str, Any]:
     """A mark as it is stored."""
     return {"value": value, "by": by.value, "ts": ts_ms}
@@ -68,9 +72,13 @@ def merged(old: Metadata, changes: Mapping[str, Any]) -> dict[str, Any]:
 def replacing(draft: Draft, old: Metadata, *, same_text: bool) -> Draft:
     """A draft that takes the place of another: what the operator said of the old one holds for it, too.
 
-    All but confidence where the words are new: that was given to the old ones.
+    Where the words are new, all but confidence and what they are to others: that was said of the old ones.
     """
-    kept = {name: mark for name, mark in old.items() if isinstance(mark, Mapping) and mark.get("by") == By.OPERATOR}
+    kept = {
+        name: mark
+        for name, mark in old.items()
+        if isinstance(mark, Mapping) and mark.get("by") == By.OPERATOR and (same_text or name not in _TOWARDS_OTHERS)
+    }
     judged = kept.pop(Mark.TRUST, None)
     if judged is not None and (same_text or judged["value"]["trust"] == Trust.QUARANTINED):
         given = Trust(judged["value"]["trust"])

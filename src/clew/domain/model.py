@@ -38,7 +38,7 @@ _ROLE_ALIASES = {role.value: role for role in Role} | {
 def role_of(name: str) -> Role:
     role = _ROLE_ALIASES.get(name.lower())
     if role is None:
-        raise InvalidInput(f"unknown role {name[:40]!r}; it must be one of {', '.join(Role)}")
+        raise InvalidInput(f"unknown role; it must be one of {', '.join(Role)}")
     return role
 
 

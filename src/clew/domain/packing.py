@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import dropwhile
 
 from clew.domain.dissent import Claim, claim, disagreement, may_disagree, rough_words
 from clew.domain.identity import archive_of
@@ -186,9 +187,9 @@ def refs_in(record: Record, mark: Mark) -> list[str]:
 
 def _admitted(ranked: Sequence[Considered], policy: Policy, reasons: dict[str, Reason]) -> list[Considered]:
     admitted = []
-    merged = {ref for item in ranked if _may_stand(item, policy) for ref in refs_in(item.record, Mark.MERGED)}
+    holding = _holding(ranked, policy)
     for item in ranked:
-        reason = _refusal(item, policy, merged)
+        reason = _refusal(item, policy, holding)
         if reason is None:
             admitted.append(item)
         else:
@@ -196,7 +197,7 @@ def _admitted(ranked: Sequence[Considered], policy: Policy, reasons: dict[str, R
     return admitted
 
 
-def _refusal(item: Considered, policy: Policy, merged: set[str]) -> Reason | None:
+def _refusal(item: Considered, policy: Policy, holding: set[str]) -> Reason | None:
     """The first rule that keeps a candidate out."""
     record = item.record
     if not _is_admissible(record.trust, policy) and (
@@ -205,13 +206,37 @@ def _refusal(item: Considered, policy: Policy, merged: set[str]) -> Reason | Non
         return Reason.TRUST
     if item.similarity < policy.min_similarity:
         return Reason.SCORE
-    if superseded_by(record) is not None or item.cited in merged:
+    if superseded_by(record) is not None and item.ref not in holding:
         return Reason.SUPERSEDED
     if policy.kinds and kind_of(record) not in policy.kinds:
         return Reason.KIND
     if importance_of(record) == Label.IGNORE and item.similarity < policy.strong_similarity:
         return Reason.IMPORTANCE
     return None
+
+
+def _holding(ranked: Sequence[Considered], policy: Policy) -> set[str]:
+    """References of records that hold though they were superseded.
+
+    Where records supersede one another in a circle, each would go for the sake of the next: the newest that may
+    stand holds.
+    """
+    by_name = {item.cited: item for item in ranked} | {item.ref: item for item in ranked}
+    seen: set[str] = set()
+    holding: set[str] = set()
+    for item in ranked:
+        walked: dict[str, Considered] = {}
+        at: Considered | None = item
+        while at is not None and at.ref not in seen:
+            seen.add(at.ref)
+            walked[at.ref] = at
+            at = by_name.get(superseded_by(at.record) or "")
+        back_to = None if at is None else at.ref
+        circle = dropwhile(lambda ref: ref != back_to, walked)  # noqa: B023 — used at once
+        standing = [walked[ref] for ref in circle if _may_stand(walked[ref], policy)]
+        if standing:
+            holding.add(max(standing, key=lambda one: (one.record.ts_ms, one.ref)).ref)
+    return holding
 
 
 def _may_stand(item: Considered, policy: Policy) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from clew.domain.framing import clip
@@ -50,7 +52,7 @@ def read(parts: Parts, name: str, max_chars: int) -> str:
 
 def remove(parts: Parts, names: Iterable[str]) -> int:
     """Remove artifacts, but for those that a line of the capture log refers to; how many were there."""
-    wanted = {name for name in names if _NAME.fullmatch(name)}
+    wanted = {name for name in names if _NAME.fullmatch(name) and _path(parts, name).exists()}
     folder = folder_of(parts.config)
     if not wanted:
         return 0
@@ -73,14 +75,18 @@ def sweep(parts: Parts, named: set[str]) -> int:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Let a file hold this, in one step and for good; readable by its owner only."""
-    unfinished = path.with_name(path.name + UNFINISHED)
-    descriptor = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(descriptor)
-    os.replace(unfinished, path)
+    """Let a file hold this, in one step and for good; readable by its owner only. Several may write it at once."""
+    descriptor, unfinished = tempfile.mkstemp(prefix=f"{path.name}.", suffix=UNFINISHED, dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(descriptor)
+        os.replace(unfinished, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(unfinished)
+        raise
     sync_folder(path.parent)
 
 

@@ -10,6 +10,7 @@ from clew.api import Context, ContextMessage, LeftOut, Section
 from clew.domain import identity
 from clew.domain.budget import Allocation
 from clew.domain.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, Quoted, frame, line
+from clew.domain.layers import one_line
 from clew.domain.model import Provenance, Record, Trust
 from clew.domain.tail import Tail
 from clew.services.authored import Shelf
@@ -22,6 +23,9 @@ MAX_LEFT_OUT = 50
 
 NEWLINE_TOKENS = 1
 
+MAX_WHO_CHARS = 80
+"""Of a speaker's name, which is whatever a client says it is."""
+
 
 def quoted(record: Record, text: str | None = None) -> Quoted:
     """A record as a line of a frame, with where it is stored, so that it can be cited and opened.
@@ -32,7 +36,7 @@ def quoted(record: Record, text: str | None = None) -> Quoted:
     return Quoted(
         ref=f"{record.collection}/{record.id}",
         when="" if is_summary else when(record),
-        who=speaker_of(record),
+        who=one_line(speaker_of(record), MAX_WHO_CHARS),
         trust=_warning(record) if is_summary else record.trust,
         text=record.text if text is None else text,
     )

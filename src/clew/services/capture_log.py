@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,12 @@ from clew.services.ledger_lines import (
     HARVESTING,
     SET_ASIDE,
     Entry,
+    artifact_in,
     encode,
     file_name,
     folder_of,
     held,
     log_files,
-    named_artifacts,
     number_of,
     object_of,
 )
@@ -93,9 +94,13 @@ def forget(parts: Parts, gone: Gone) -> int:
         return 0
     try:
         with held(folder, HARVESTING), held(folder, APPENDING):
-            count = _forget(folder, gone)
-            artifacts.sweep(parts, named_artifacts(folder))
-            return count
+            for leftover in folder.glob(f"*{UNFINISHED}"):
+                leftover.unlink()
+            log = [_scan(path, object_of, gone) for path in log_files(folder)]
+            aside = [_scan(path, _event_in, gone) for path in (folder / SET_ASIDE,) if path.exists()]
+            _rewrite(folder, [scan for scan in (*log, *aside) if scan.gone])
+            artifacts.sweep(parts, {name for scan in log for name in scan.artifacts})
+            return sum(len(scan.gone) for scan in (*log, *aside))
     except OSError as error:
         raise StoreError(f"the capture log cannot be rewritten: {error.strerror or error}") from error
 
@@ -147,7 +152,7 @@ def _indexed(folder: Path, files: Sequence[Path]) -> tuple[ClosedFile, ...]:
         fits = entry is not None and entry.bytes == path.stat().st_size
         entries.append(entry if entry is not None and fits else _described(path))
     if list(kept.values()) != entries:
-        write_whole(folder / INDEX, msgspec.json.format(msgspec.json.encode(_Index(1, tuple(entries))), indent=1))
+        _write_index(folder, entries)
     return tuple(entries)
 
 
@@ -156,6 +161,10 @@ def _read_index(path: Path) -> tuple[ClosedFile, ...]:
         return msgspec.json.decode(path.read_bytes(), type=_Index).files
     except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
         return ()
+
+
+def _write_index(folder: Path, entries: Sequence[ClosedFile]) -> None:
+    write_whole(folder / INDEX, msgspec.json.format(msgspec.json.encode(_Index(1, tuple(entries))), indent=1))
 
 
 def _described(path: Path) -> ClosedFile:
@@ -180,22 +189,33 @@ def _time_of(line: bytes) -> int | None:
 # --- forgetting ------------------------------------------------------------------------------------------
 
 
-def _forget(folder: Path, gone: Gone) -> int:
-    for leftover in folder.glob(f"*{UNFINISHED}"):
-        leftover.unlink()
-    files = log_files(folder)
-    count = 0
-    for path in files:
-        count += _blank(folder, path, lambda line: _is_gone(object_of(line), gone), shrinks=path != files[-1])
-    if (folder / SET_ASIDE).exists():
-        count += _blank(folder, folder / SET_ASIDE, lambda line: _is_gone(_event_in(line), gone), shrinks=False)
-    if count and len(files) > 1:
-        _indexed(folder, files[:-1])
-    return count
+@dataclass(slots=True)
+class _Scan:
+    """What one reading of a file has found."""
+
+    path: Path
+    gone: list[tuple[int, int]] = field(default_factory=list)
+    """Where lines begin that are to be forgotten, and how long they are without their line feeds."""
+    left: int = 0
+    """Lines that stay."""
+    artifacts: set[str] = field(default_factory=set)
+    """What those name. In the log it is there; of a line set aside, nobody knows that."""
 
 
-def _is_gone(event: Mapping[str, Any] | None, gone: Gone) -> bool:
-    return event is None or gone(event)
+def _scan(path: Path, event_in: Callable[[bytes], Mapping[str, Any] | None], gone: Gone) -> _Scan:
+    scan = _Scan(path)
+    start = 0
+    with path.open("rb") as stream:
+        for line in stream:
+            if line.strip():
+                event = event_in(line)
+                if event is None or gone(event):
+                    scan.gone.append((start, len(line.removesuffix(b"\n"))))
+                else:
+                    scan.left += 1
+                    scan.artifacts |= artifact_in(event)
+            start += len(line)
+    return scan
 
 
 def _event_in(line: bytes) -> Mapping[str, Any] | None:
@@ -204,36 +224,36 @@ def _event_in(line: bytes) -> Mapping[str, Any] | None:
     return object_of(text) if isinstance(text, str) else None
 
 
-def _blank(folder: Path, path: Path, is_gone: Callable[[bytes], bool], *, shrinks: bool) -> int:
-    """Rewrite a file with blanks for the lines that are gone; how many. One that has none is not touched.
+def _rewrite(folder: Path, scans: Sequence[_Scan]) -> None:
+    """Blank what is gone. The index lets go of these files first: their sizes would not tell that they changed."""
+    closed = log_files(folder)[:-1]
+    changed = {scan.path.name for scan in scans if scan.path in closed}
+    if changed:
+        _write_index(folder, [entry for entry in _read_index(folder / INDEX) if entry.name not in changed])
+    for scan in scans:
+        _blank(scan, shrinks=scan.path in closed)
+    if changed:
+        _indexed(folder, closed)
+
+
+def _blank(scan: _Scan, *, shrinks: bool) -> None:
+    """Let a file have blanks for the lines that are gone, in one step.
 
     One that `shrinks` is emptied where nothing else is left in it. Places of lines are kept everywhere else.
     """
-    count = left = 0
-    unfinished = path.with_name(path.name + UNFINISHED)
+    unfinished = scan.path.with_name(scan.path.name + UNFINISHED)
     descriptor = os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with path.open("rb") as old, os.fdopen(descriptor, "wb") as new:
-        for line in old:
-            goes = bool(line.strip()) and is_gone(line)
-            count += goes
-            left += bool(line.strip()) and not goes
-            new.write(_blanks(line) if goes else line)
-        if shrinks and left == 0:
-            new.truncate(0)
+    with os.fdopen(descriptor, "wb") as new:
+        if scan.left or not shrinks:
+            with scan.path.open("rb") as old:
+                shutil.copyfileobj(old, new)
+            for start, size in scan.gone:
+                new.seek(start)
+                new.write(b" " * size)
         new.flush()
         os.fsync(descriptor)
-    if count == 0:
-        unfinished.unlink()
-        return 0
-    with suppress(FileNotFoundError):
-        (folder / INDEX).unlink()
-    os.replace(unfinished, path)
-    sync_folder(folder)
-    return count
-
-
-def _blanks(line: bytes) -> bytes:
-    return b" " * (len(line) - 1) + (b"\n" if line.endswith(b"\n") else b" ")
+    os.replace(unfinished, scan.path)
+    sync_folder(scan.path.parent)
 
 
 make_known([ClosedFile, _Index])

@@ -261,6 +261,11 @@ def _check_merge(parts: Parts, keep: Record, drops: Sequence[Record]) -> None:
         raise InvalidInput(f"{archive.home_ref(keep)} rests in the archive; revive it before merging others into it")
     if keep.ref in map(archive.home_ref, drops):
         raise InvalidInput(f"{keep.ref} cannot be merged into itself")
+    if keep.trust is Trust.QUARANTINED:
+        raise InvalidInput(f"{keep.ref} is quarantined; what is merged into it could not be found any more")
+    replaced = value_of(keep.marks, Mark.SUPERSEDED_BY)
+    if replaced is not None and replaced not in map(archive.home_ref, drops):
+        raise InvalidInput(f"{keep.ref} is superseded by {replaced}; merge into that, or label it as not superseded")
 
 
 def _absorbing(keep: Record, drops: Sequence[Record], now_ms: int) -> Marking:

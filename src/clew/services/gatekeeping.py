@@ -18,13 +18,13 @@ from clew.index.search import Query, search
 from clew.index.vectors import Grid, decode
 from clew.services import intake
 from clew.services.parts import Parts
-from clew.services.recall import MAX_QUERY_CHARS
+from clew.services.recall import cut
 from clew.storage.protocol import NewRecord, Place, QueuedTask, Task
 
 
 def gate(parts: Parts, request: Gate) -> GateScore:
     """Grade a text as if this user said it now; nothing is kept."""
-    vector, _ = parts.meaning.of_query(request.text[:MAX_QUERY_CHARS])
+    vector, _ = parts.meaning.of_query(cut(request.text))
     calibration = parts.meaning.calibration
     query = _query(parts, request.text, vector, calibration and calibration.of_queries)
     graded = _grade(parts, request.text, request.user_id, query, own_id=None)
@@ -56,7 +56,7 @@ def promoted(parts: Parts, task: QueuedTask) -> NewRecord | None:
 
 def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibration | None) -> Query:
     return Query(
-        terms=analyse_query(text[:MAX_QUERY_CHARS]),
+        terms=analyse_query(cut(text)),
         vector=vector,
         calibration=calibration,
         now_ms=parts.clock.now_ms(),

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.api import Harvest, HarvestReceipt
-from clew.domain.identity import archive_of, checked_id, digest
+from clew.domain.identity import archive_of, digest
 from clew.domain.model import Draft, Kind, Provenance, Role
 from clew.domain.redaction import redact, redact_json
 from clew.errors import InvalidInput, NotFound, StoreError, TooLarge
@@ -43,6 +43,7 @@ from clew.services.ledger_lines import (
     number_of,
     object_of,
     owners_of,
+    places_of,
     read_lines,
 )
 from clew.services.parts import Parts
@@ -303,8 +304,11 @@ def _record(parts: Parts, entry: Entry) -> NewRecord:
         raise BadLine("unknown kind")
     if entry.session_id is None and entry.user_id is None:
         raise BadLine("no owner")
+    places = places_of({"id": entry.id, "sessionId": entry.session_id, "userId": entry.user_id})
+    if not places:
+        raise BadLine("not an event")
+    first, *others = places
     try:
-        first, *others = [Place(ledger, checked_id(entry.id, "id")) for ledger in owners_of(entry)]
         written = _bounded(parts, entry)
         draft = _draft(parts, written.entry, first, others)
     except TooLarge:

@@ -6,6 +6,7 @@ The call returns when the rows are durable. Vectors and the gate come behind it,
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from clew.api import (
     Ingest,
@@ -18,7 +19,8 @@ from clew.api import (
     PutReceipt,
 )
 from clew.domain import identity
-from clew.domain.model import PROVENANCE_OF_ROLE, Provenance, Role, role_of
+from clew.domain.marks import By, Mark, set_by
+from clew.domain.model import PROVENANCE_OF_ROLE, Draft, Provenance, Role, least, role_of
 from clew.domain.own_text import without_own
 from clew.errors import InvalidInput
 from clew.services.intake import Intake, checked_ts, draft_of
@@ -68,8 +70,22 @@ def put(parts: Parts, request: Put) -> PutReceipt:
         source=request.source,
     )
     tasks = (Task.EMBED,) if parts.meaning.wanted else ()
-    ((version, changed),) = parts.store.put([NewRecord(intake.draft, place, tasks)])
+    draft = _trusted_no_more(parts, place, intake.draft)
+    ((version, changed),) = parts.store.put([NewRecord(draft, place, tasks)])
     return PutReceipt(version=version, changed=changed, redacted=intake.redacted)
+
+
+def _trusted_no_more(parts: Parts, place: Place, draft: Draft) -> Draft:
+    """The same words again are trusted no more than before: leaving out where they came from does not clear them.
+
+    Where the operator has judged them, the store keeps to that.
+    """
+    for held in parts.store.get(place.collection, [place.id]):
+        lower = least((held.trust, draft.trust)) is not draft.trust
+        if lower and held.text == draft.text and set_by(held.marks, Mark.TRUST) != By.OPERATOR:
+            verdict = {name: mark for name, mark in held.marks.items() if name == Mark.TRUST}
+            return replace(draft, trust=held.trust, marks={**draft.marks, **verdict})
+    return draft
 
 
 def _known_role(name: object) -> Role | None:
@@ -121,7 +137,8 @@ def _turn_id(parts: Parts, session_id: str, message: Message, intake: Intake, oc
 
 def _provenance(role: Role, message: Message) -> Provenance:
     """Some hosts send tool results in the user's name; the tool said them all the same."""
-    answers_tool = role is Role.USER and message.tool_call_id is not None
+    call = message.metadata.get("toolCallId") if message.tool_call_id is None else message.tool_call_id
+    answers_tool = role is Role.USER and isinstance(call, str)
     return Provenance.TOOL_OUTPUT if answers_tool else PROVENANCE_OF_ROLE[role]
 
 

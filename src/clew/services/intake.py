@@ -18,7 +18,16 @@ from clew.domain import identity, importance
 from clew.domain.injection import suspect
 from clew.domain.kinds import kind_of_text
 from clew.domain.marks import By, Mark, made
-from clew.domain.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Draft, Kind, Provenance, Role, Trust
+from clew.domain.model import (
+    STABILITY_OF_PROVENANCE,
+    TRUST_OF_PROVENANCE,
+    Draft,
+    Kind,
+    Metadata,
+    Provenance,
+    Role,
+    Trust,
+)
 from clew.domain.own_text import without_own
 from clew.domain.redaction import Policy, redact, redact_json
 from clew.domain.terms import analyse, lexical_text, pack
@@ -30,7 +39,7 @@ MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 SOURCE_URL = "sourceUrl"
 """Where metadata names the outside address a text came from."""
 
-_WRITTEN_BY_THE_OPERATOR = frozenset({Provenance.AUTHORED, Provenance.NOTE})
+WRITTEN_BY_THE_OPERATOR = frozenset({Provenance.AUTHORED, Provenance.NOTE})
 _GRADED = frozenset({"user", "global", "ledger"})
 """Kinds of collection whose records are kept for what they say, and graded by it."""
 
@@ -56,19 +65,21 @@ def draft_of(
     tool: str | None = None,
     source: str | None = None,
 ) -> Intake:
-    """A text that comes in from outside, for one collection or several."""
+    """A text that comes in from outside, for one collection or several.
+
+    Its source is what the caller names as such, or else what its metadata gives as the address it came from.
+    """
+    if source is not None:
+        metadata = {**metadata, SOURCE_URL: source}
     _check_sizes(parts, text, metadata)
     policy = policy_of(parts, collection, *also)
     clean = redact(text, policy)
     clean_metadata, cut = redact_json(metadata, policy)
-    if source is not None:
-        address = redact(source, policy)
-        clean_metadata = {**clean_metadata, SOURCE_URL: address.text}
     draft = make_draft(
         parts,
         clean.text,
         role=role,
-        provenance=provenance if source is None else Provenance.WEB,
+        provenance=Provenance.WEB if source is not None or _names_source(metadata) else provenance,
         ts_ms=ts_ms,
         metadata=clean_metadata,
     )
@@ -97,8 +108,12 @@ def make_draft(
 
 
 def judged(draft: Draft, now_ms: int) -> Draft:
-    """Quarantined where its wording asks for it, unless the operator wrote it."""
-    suspicion = None if draft.provenance in _WRITTEN_BY_THE_OPERATOR else suspect(draft.text)
+    """Quarantined where its wording asks for it, unless the operator wrote it.
+
+    Whoever is named as speaker, and the tool, are shown with the text and read with it.
+    """
+    read = "\n".join([*_names_in(draft.metadata), draft.text])
+    suspicion = None if draft.provenance in WRITTEN_BY_THE_OPERATOR else suspect(read)
     if suspicion is None:
         return draft
     verdict = {"trust": Trust.QUARANTINED.value, "reason": suspicion.reason, "signals": list(suspicion.signals)}
@@ -154,6 +169,14 @@ def speaker_in(metadata: JsonObject) -> str | None:
     return speaker if isinstance(speaker, str) and speaker else None
 
 
+def check_unicode(what: str, text: str) -> None:
+    """Whether a text can be written down, and so looked for in what was."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _half_a_character(what) from None
+
+
 def checked_ts(ts_ms: int) -> int:
     if not 0 <= ts_ms <= MAX_TS_MS:
         raise InvalidInput(f"ts must be milliseconds since 1970, at most the year 9999, not {ts_ms}")
@@ -165,16 +188,31 @@ def check_size(what: str, encode: Callable[[], bytes], limit: int) -> None:
     try:
         size = len(encode())
     except UnicodeEncodeError:
-        raise InvalidInput(f"{what} must be valid Unicode; it holds half of a surrogate pair") from None
+        raise _half_a_character(what) from None
     except (TypeError, RecursionError) as error:
         raise InvalidInput(f"{what} must be JSON: {error}") from None
     if size > limit:
         raise TooLarge(f"{what} has {size} bytes; the limit is {limit} (setting max_text_bytes)")
 
 
+def _half_a_character(what: str) -> InvalidInput:
+    return InvalidInput(f"{what} must be valid Unicode; it holds half of a surrogate pair")
+
+
 def _check_sizes(parts: Parts, text: str, metadata: JsonObject) -> None:
     check_size("text", text.encode, parts.config.max_text_bytes)
     check_size("metadata", lambda: msgspec.json.encode(metadata), parts.config.max_text_bytes)
+
+
+def _names_source(metadata: JsonObject) -> bool:
+    address = metadata.get(SOURCE_URL)
+    return isinstance(address, str) and address != ""
+
+
+def _names_in(metadata: Metadata) -> list[str]:
+    """Who a text says it is from."""
+    names = (metadata.get(key) for key in ("speaker", "toolName"))
+    return [name for name in names if isinstance(name, str) and name]
 
 
 def _owner_scope(collection: str) -> str:

@@ -25,7 +25,7 @@ from clew.errors import InvalidInput, NotFound
 from clew.index.search import Query
 from clew.services import recall
 from clew.services.parts import Parts
-from clew.services.recall import MAX_HITS, MAX_QUERY_CHARS, Found
+from clew.services.recall import MAX_HITS, Found
 from clew.services.records import checked_limit
 from clew.services.refs import located
 from clew.services.turns import speaker_of
@@ -98,7 +98,7 @@ def replay(parts: Parts, request: Replay) -> TimelineView:
 def _query(parts: Parts, text: str, mode: Mode) -> tuple[Query, tuple[str, ...]]:
     """The question with the lanes that the mode has; words alone need no embedder."""
     if mode is Mode.LEXICAL:
-        terms = analyse_query(text[:MAX_QUERY_CHARS])
+        terms = analyse_query(recall.cut(text))
         weights = Weights.normalised(*parts.config.search_weights)
         return Query(terms, None, None, parts.clock.now_ms(), weights), ()
     query, degraded = recall.prepare(parts, text)
@@ -137,7 +137,9 @@ def _origin(record: Record) -> str:
     if kind == "session_raw":
         return identity.turn_name(owner, record.id)
     if kind == "ledger":
-        return f"{kind}\n{record.ts_ms}\n{record.id}"
+        of, _, whose = owner.partition(":")
+        name = identity.turn_name(whose, record.id) if of == "session" else record.id
+        return f"{kind}\n{record.ts_ms}\n{name}"
     return recall.origin(record)
 
 

@@ -21,6 +21,7 @@ from clew.api import JsonObject
 from clew.config import Config
 from clew.domain import identity
 from clew.errors import InvalidInput
+from clew.storage.protocol import Place
 from clew.structs import make_known
 
 VERSION = 1
@@ -161,6 +162,28 @@ def owners_of(entry: Entry) -> list[str]:
     return ledgers
 
 
+def places_of(event: Mapping[str, Any]) -> list[Place]:
+    """The places an event, as its line has it, takes in the ledgers, that of its session first; none if it is no event.
+
+    Its id is the caller's and tells it from others of its session. Among everything of a user, where those of many
+    sessions stand together, the session's name comes before it.
+    """
+    id_, session_id, user_id = event.get("id"), event.get("sessionId"), event.get("userId")
+    if not isinstance(id_, str) or not all(isinstance(owner, str | None) for owner in (session_id, user_id)):
+        return []
+    places = []
+    try:
+        identity.checked_id(id_, "id")
+        if session_id is not None:
+            places.append(Place(identity.ledger_of_session(session_id), id_))
+        if user_id is not None:
+            name = id_ if session_id is None else identity.turn_name(session_id, id_)
+            places.append(Place(identity.ledger_of_user(user_id), name))
+    except InvalidInput:
+        return []
+    return places
+
+
 def read_lines(path: Path, offset: int, number: int, max_bytes: int) -> Iterator[RawLine]:
     """The lines of a file from a place on, the one at that place having the number after `number`."""
     with path.open("rb") as stream:
@@ -189,9 +212,14 @@ def named_artifacts(folder: Path) -> set[str]:
     found: set[str] = set()
     for path in log_files(folder):
         with path.open("rb") as stream:
-            objects = (object_of(line) for line in stream if b'"artifact"' in line)
-            found.update(str(held["artifact"]) for held in objects if held is not None and held.get("artifact"))
+            found.update(*(artifact_in(object_of(line) or {}) for line in stream if b'"artifact"' in line))
     return found
+
+
+def artifact_in(event: Mapping[str, Any]) -> set[str]:
+    """The artifact that an event, as its line has it, refers to, if it does."""
+    name = event.get("artifact")
+    return {name} if isinstance(name, str) else set()
 
 
 def _skip_line(readline: Any) -> bool:

@@ -6,10 +6,12 @@ the budget. `pack` goes on from there, and `why` explains it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.api import Pack
+from clew.domain.layers import one_line
 from clew.domain.layout import PACK_CLOSE, PACK_OPEN, Entry, Shown, arranged, fit, line, rendered
 from clew.domain.model import Kind, Provenance, Record, Trust
 from clew.domain.packing import WORDS_ALONE, Considered, Policy, Reason, kind_of, select
@@ -17,6 +19,7 @@ from clew.domain.paths import without_private_paths
 from clew.errors import InvalidInput
 from clew.index.search import Query
 from clew.services.assembly import NEWLINE_TOKENS, when
+from clew.services.intake import check_unicode
 from clew.services.pack_search import Route, Sightings, look, routes
 from clew.services.parts import Parts
 from clew.services.recall import prepare
@@ -26,6 +29,10 @@ from clew.services.turns import speaker_of
 MAX_BUDGET_TOKENS = 1_000_000
 MAX_ITEMS = 100
 _WIDEST_NUMBER = MAX_ITEMS
+_WHO_CHARS = 80
+_ARTIFACT = re.compile(r"[0-9a-f]{40}")
+"""How artifacts are named. Metadata that says anything else there names none."""
+_MOST_BYTES = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +93,14 @@ def decide(parts: Parts, request: Pack) -> Decision:
 
 
 def _check(request: Pack) -> None:
+    check_unicode("query", request.query)
     if request.budget_tokens is not None and not 1 <= request.budget_tokens <= MAX_BUDGET_TOKENS:
         raise InvalidInput(f"budgetTokens must be from 1 to {MAX_BUDGET_TOKENS}, not {request.budget_tokens}")
     if request.limit is not None:
         checked_limit(request.limit, MAX_ITEMS)
     unknown = [kind for kind in request.kinds if kind not in list(Kind)]
     if unknown:
-        raise InvalidInput(f"unknown kind {unknown[0][:40]!r}; it must be one of {', '.join(Kind)}")
+        raise InvalidInput(f"unknown kind; it must be one of {', '.join(Kind)}")
 
 
 def _policy(parts: Parts, request: Pack, query: Query) -> Policy:
@@ -118,7 +126,7 @@ def _entry(parts: Parts, item: Considered, contradicts: str) -> Entry:
     return Entry(
         ref=record.ref,
         when=when(record),
-        who=without_private_paths(speaker_of(record), private),
+        who=one_line(without_private_paths(speaker_of(record), private), _WHO_CHARS),
         kind=kind_of(record),
         trust=record.trust if outside else "",
         text=without_private_paths(record.text, private),
@@ -132,9 +140,9 @@ def _entry(parts: Parts, item: Considered, contradicts: str) -> Entry:
 def _payload(record: Record) -> str:
     """What is kept beside a record: never shown, only named."""
     artifact, size = record.metadata.get("artifact"), record.metadata.get("payloadBytes")
-    if not isinstance(artifact, str):
+    if not isinstance(artifact, str) or not _ARTIFACT.fullmatch(artifact):
         return ""
-    return f"{artifact}, {size} bytes" if isinstance(size, int) else artifact
+    return f"{artifact}, {size} bytes" if isinstance(size, int) and 0 <= size <= _MOST_BYTES else artifact
 
 
 def _laid_out(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,25 @@ from msgspec import Struct
 from clew.api import ListPurges, PurgeEntryView, PurgeList, PurgeReceipt
 from clew.api import Purge as PurgeRequest
 from clew.domain import identity
-from clew.domain.redaction import redact
-from clew.errors import InvalidInput
+from clew.domain.redaction import Policy, redact
+from clew.errors import InvalidInput, StoreError
 from clew.services import artifacts, capture_log
-from clew.services.intake import policy_of
+from clew.services.intake import SOURCE_URL, check_size, policy_of
+from clew.services.ledger_lines import places_of
 from clew.services.parts import Parts
 from clew.storage.protocol import StoredRecord
-from clew.storage.purging import Purge, Purged, PurgeEntry, PurgeKind, counts_of, target_digest
+from clew.storage.purging import (
+    ARCHIVE,
+    Purge,
+    Purged,
+    PurgeEntry,
+    PurgeKind,
+    counts_of,
+    home_ref,
+    is_from,
+    plain_address,
+    target_digest,
+)
 
 LEDGER_FILE = "purges.jsonl"
 _RECORDS_A_READ = 1000
@@ -47,6 +60,8 @@ def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
     if request.dry_run:
         return _receipt(order, foreseen, capture_lines=len(foreseen.captures), dry_run=True)
     lines = capture_log.forget(parts, _belongs(order, foreseen))  # first, so that no harvest brings back what goes
+    if lines == 0 and not any(counts_of(foreseen).values()):
+        return _receipt(order, foreseen, capture_lines=0, dry_run=False)
     purged = parts.store.purge(order)
     lines += _clean_files(parts, order, purged)
     return _receipt(order, purged, capture_lines=lines, dry_run=False)
@@ -66,15 +81,15 @@ def reconcile(parts: Parts) -> int:
 
     Gives how many purges were replayed.
     """
-    for entry in parts.store.purges():
-        if entry.target is not None:
-            order = Purge(entry.id, entry.ts_ms, entry.kind, entry.target)
-            _clean_files(parts, order, _read_purged(entry.counts))
+    with suppress(StoreError):  # where the disk is full or others read, the next who opens the store tries again
+        for entry in parts.store.purges():
+            if entry.target is not None:
+                order = Purge(entry.id, entry.ts_ms, entry.kind, entry.target)
+                _clean_files(parts, order, _read_purged(entry.counts))
+        parts.store.scrub()
     known = {entry.id for entry in parts.store.purges()}
     missing = [line for line in _ledger_lines(_ledger_file(parts)) if line.id not in known]
-    for line in missing:
-        _replay(parts, line)
-    return len(missing)
+    return sum(_replay(parts, line) for line in missing)
 
 
 # --- one purge -----------------------------------------------------------------------------------------
@@ -96,9 +111,14 @@ def _order(parts: Parts, request: PurgeRequest) -> Purge:
     ((kind, target),) = given
     if kind in (PurgeKind.USER, PurgeKind.SESSION):
         identity.checked_id(target, f"{kind}Id")
+    check_size("target", target.encode, parts.config.max_text_bytes)
+    also: tuple[str, ...] = ()
+    if kind is PurgeKind.RECORD:
+        target = target.removeprefix(ARCHIVE)
     if kind is PurgeKind.SOURCE:  # an address is kept as redacted as anything else
-        target = redact(target, policy_of(parts)).text
-    return Purge(parts.ids.new(), parts.clock.now_ms(), kind, target)
+        also = tuple(plain_address(redact(target, policy).text) for policy in Policy)
+        target = plain_address(redact(target, policy_of(parts)).text)
+    return Purge(parts.ids.new(), parts.clock.now_ms(), kind, target, also)
 
 
 def _belongs(order: Purge, purged: Purged) -> Callable[[Mapping[str, Any]], bool]:
@@ -106,12 +126,12 @@ def _belongs(order: Purge, purged: Purged) -> Callable[[Mapping[str, Any]], bool
     sessions, captures = set(purged.sessions), set(purged.captures)
 
     def goes(event: Mapping[str, Any]) -> bool:
-        own = {
-            PurgeKind.USER: event.get("userId"),
-            PurgeKind.SESSION: event.get("sessionId"),
-            PurgeKind.SOURCE: event.get("source"),
-        }.get(order.kind)
-        return own == order.target or event.get("sessionId") in sessions or event.get("id") in captures
+        if order.kind is PurgeKind.SOURCE and is_from(event.get("source"), order):
+            return True
+        if order.kind is PurgeKind.USER and event.get("userId") == order.target:
+            return True
+        stored = (home_ref(place.collection, place.id) for place in places_of(event))
+        return event.get("sessionId") in sessions or not captures.isdisjoint(stored)
 
     return goes
 
@@ -151,9 +171,14 @@ def _note_in_file(parts: Parts, order: Purge, figures: dict[str, int]) -> None:
         return
     line = LedgerLine(1, order.id, order.ts_ms, order.kind, target_digest(order.kind, order.target), figures)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    data = msgspec.json.encode(line) + b"\n"
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
-        os.write(descriptor, msgspec.json.encode(line) + b"\n")
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":  # a crash cut the last line short; it is no line
+            data = b"\n" + data
+        if os.write(descriptor, data) != len(data):
+            raise StoreError("the ledger of purges cannot be written: the disk is full")
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -172,14 +197,16 @@ def _ledger_lines(path: Path) -> Iterator[LedgerLine]:
             continue
 
 
-def _replay(parts: Parts, line: LedgerLine) -> None:
+def _replay(parts: Parts, line: LedgerLine) -> bool:
+    """Whether this copy of the store held anything of it."""
     kind = PurgeKind(line.kind)
     target = next((name for name in _names(parts, kind) if target_digest(kind, name) == line.digest), None)
     if target is None:
         parts.store.note_purge(PurgeEntry(line.id, line.ts, kind, line.digest, None, line.counts))
-        return
+        return False
     order = Purge(line.id, line.ts, kind, target)
     _clean_files(parts, order, parts.store.purge(order))
+    return True
 
 
 def _names(parts: Parts, kind: PurgeKind) -> Iterator[str]:
@@ -190,9 +217,9 @@ def _names(parts: Parts, kind: PurgeKind) -> Iterator[str]:
         return
     for stored in _every_record(parts):
         if kind is PurgeKind.RECORD:
-            yield from (f"{place.collection}/{place.id}" for place in stored.places)
-        elif isinstance(stored.draft.metadata.get("sourceUrl"), str):
-            yield stored.draft.metadata["sourceUrl"]
+            yield from (home_ref(place.collection, place.id) for place in stored.places)
+        elif isinstance(stored.draft.metadata.get(SOURCE_URL), str):
+            yield plain_address(stored.draft.metadata[SOURCE_URL])
 
 
 def _owner(collection: str, kind: PurgeKind) -> str | None:

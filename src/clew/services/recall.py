@@ -99,7 +99,7 @@ def best(
 
 def prepare(parts: Parts, text: str) -> tuple[Query, tuple[str, ...]]:
     """Everything about a question that does not depend on where it is put."""
-    text = text[:MAX_QUERY_CHARS]
+    text = cut(text)
     vector, trouble = parts.meaning.of_query(text)
     calibration = parts.meaning.calibration
     query = Query(
@@ -110,6 +110,15 @@ def prepare(parts: Parts, text: str) -> tuple[Query, tuple[str, ...]]:
         weights=Weights.normalised(*parts.config.search_weights),
     )
     return query, () if trouble is None else (trouble,)
+
+
+def cut(text: str) -> str:
+    """As much of a question as is looked for, up to the end of a word where there is one."""
+    if len(text) <= MAX_QUERY_CHARS:
+        return text
+    head = text[: MAX_QUERY_CHARS + 1]
+    whole = head if head[-1].isspace() else head.rsplit(maxsplit=1)[0]
+    return whole[:MAX_QUERY_CHARS]
 
 
 def visible_collections(user_id: str | None, session_id: str | None) -> list[str]:
@@ -271,13 +280,24 @@ def without_repeats(ordered: Sequence[Found]) -> list[Found]:
 
 
 def origin(record: Record) -> str:
-    """The same for a turn in its session, among its user's turns, and in the memory kept from it."""
+    """The same for a turn in its session, among its user's turns, and in the memory kept from it.
+
+    And for an event in the ledgers of its session and of its user.
+    """
     kind, _, owner = record.collection.partition(":")
-    source = record.metadata.get("source")
     if kind == "session":
         return identity.turn_name(owner, record.id)
     if kind in ("turns", "elevated"):
         return record.id
-    if kind == "user" and isinstance(source, dict) and isinstance(source.get("id"), str):
-        return str(source["id"])
-    return f"{record.collection}\n{record.id}"
+    if kind == "ledger":
+        of, _, whose = owner.partition(":")
+        return f"ledger\n{identity.turn_name(whose, record.id) if of == 'session' else record.id}"
+    return (_kept_from(record) if kind == "user" else None) or f"{record.collection}\n{record.id}"
+
+
+def _kept_from(record: Record) -> str | None:
+    """The turn a memory was kept from. What metadata claims counts only where the memory's own id bears it out."""
+    source = record.metadata.get("source")
+    if not isinstance(source, dict) or not all(isinstance(source.get(key), str) for key in ("collection", "id")):
+        return None
+    return source["id"] if record.id == identity.memory_id(source["collection"], source["id"]) else None

@@ -105,8 +105,8 @@ def add_hint(parts: Parts, request: AddHint) -> Done:
     check_size("details", lambda: msgspec.json.encode(request.details), MAX_HINT_BYTES)
     check_size("hook", request.hook.encode, MAX_HINT_BYTES)
     scope = () if request.session_id is None else (identity.session(request.session_id),)
-    details = redacted_json(parts, request.details, *scope)
-    parts.store.add_hint(parts.clock.now_ms(), request.hook, request.session_id, details)
+    hook, details = redacted_json(parts, [request.hook, request.details], *scope)
+    parts.store.add_hint(parts.clock.now_ms(), hook, request.session_id, details)
     return Done(count=1)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from clew.domain.identity import archive_of, readings_of
 from clew.domain.model import Record
 from clew.errors import NotFound
+from clew.services.intake import check_unicode
 from clew.services.parts import Parts
 from clew.storage.protocol import Place
 
 
 def located(parts: Parts, ref: str) -> Record:
     """The record at `collection/id`, also where it rests in the archive by now. Raises NotFound."""
+    check_unicode("ref", ref)
     for collection, id_ in readings_of(ref):
         for name in (collection, archive_of(collection)):
             found = parts.store.get(name, [id_])

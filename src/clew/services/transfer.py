@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from clew.api import Backup, Done, Export, ExportPage, Import, ImportReceipt
-from clew.domain.identity import checked_collection, checked_id, is_raw, kind_of
-from clew.domain.marks import By, Mark, set_by
-from clew.domain.model import Draft, Provenance, Role, Trust
-from clew.domain.redaction import redact, redact_json
+from clew.domain.identity import HARD, checked_collection, checked_id, is_raw, kind_of
+from clew.domain.layers import one_line
+from clew.domain.marks import By, Mark, set_by, value_of
+from clew.domain.model import TRUST_OF_PROVENANCE, Draft, Metadata, Provenance, Role, Trust, least
+from clew.domain.redaction import Policy, redact, redact_json
 from clew.errors import InvalidInput
-from clew.services.intake import check_size, checked_ts, judged, policy_of, search_terms, speaker_in
+from clew.services.authored import CATALOGUE
+from clew.services.intake import (
+    MAX_TS_MS,
+    WRITTEN_BY_THE_OPERATOR,
+    check_size,
+    checked_ts,
+    judged,
+    policy_of,
+    search_terms,
+    speaker_in,
+)
+from clew.services.mark_shapes import known_marks
 from clew.services.parts import Parts
 from clew.services.records import checked_cursor, checked_limit
 from clew.storage.protocol import Place, StoredRecord, Task
 
 FORMAT = 1
 MAX_LINES = 5000
+
+E = TypeVar("E", bound=StrEnum)
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+"""Small enough to be counted on for ever."""
+
+_AUTHORED_KINDS = frozenset({kind_of(HARD), kind_of(CATALOGUE)})
+_TROUBLE_CHARS = 200
 
 
 class PlaceLine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -39,10 +61,10 @@ class RecordLine(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkno
     provenance: str
     trust: str
     stability: float
-    tokens: int
-    version: int
-    access_count: int
-    last_used: int | None
+    tokens: Count
+    version: Annotated[int, Meta(ge=1, le=2**53)]
+    access_count: Count
+    last_used: Annotated[int, Meta(ge=0, le=MAX_TS_MS)] | None
     text: str
     metadata: dict[str, Any]
     marks: dict[str, dict[str, Any]] = {}
@@ -103,51 +125,70 @@ def _line(stored: StoredRecord) -> str:
 
 
 def _record(parts: Parts, number: int, text: str) -> StoredRecord:
+    """What a line says. What is wrong with one is told without what it holds: that was not redacted yet."""
     try:
         read = _decoder.decode(text)
         if read.clew != FORMAT:
             raise InvalidInput(f"format {read.clew} is not known; this Clew reads format {FORMAT}")
         return _stored(parts, read)
-    except (msgspec.MsgspecError, InvalidInput, ValueError) as error:
-        raise InvalidInput(f"line {number}: {error}") from error
+    except UnicodeEncodeError:
+        raise InvalidInput(f"line {number}: it must be valid Unicode") from None
+    except (msgspec.MsgspecError, InvalidInput) as error:
+        trouble = one_line(redact(str(error), Policy.SECRETS).text, _TROUBLE_CHARS)
+        raise InvalidInput(f"line {number}: {trouble}") from None
 
 
 def _stored(parts: Parts, read: RecordLine) -> StoredRecord:
-    places = tuple(sorted(Place(checked_collection(p.collection), checked_id(p.id, "id")) for p in read.places))
-    if not places or read.raw != any(is_raw(place.collection) for place in places):
-        raise InvalidInput("a raw turn stands in a raw history, and nothing else does")
-    role = None if read.role is None else Role(read.role)
-    if (read.raw and role is None) or (read.provenance == Provenance.USER_TURN and role is not Role.USER):
-        raise InvalidInput(f"a turn with the role {read.role} cannot be {read.provenance}")
-    if any(kind_of(place.collection) == "elevated" for place in places) and (
-        not read.raw or read.provenance != Provenance.USER_TURN
-    ):
-        raise InvalidInput("only a turn of a user can be guidance")
+    places = tuple(sorted({Place(checked_collection(p.collection), checked_id(p.id, "id")) for p in read.places}))
+    role = None if read.role is None else _one_of(Role, "role", read.role)
+    provenance = _one_of(Provenance, "provenance", read.provenance)
+    _check_standing(places, read.raw, role, provenance)
+    for what, value in (("metadata", read.metadata), ("marks", read.marks)):
+        check_size(what, partial(msgspec.json.encode, value), parts.config.max_text_bytes)
     check_size("text", read.text.encode, parts.config.max_text_bytes)
-    check_size("metadata", lambda: msgspec.json.encode(read.metadata), parts.config.max_text_bytes)
     policy = policy_of(parts, *(place.collection for place in places))
     text, (metadata, _) = redact(read.text, policy).text, redact_json(read.metadata, policy)
+    marks = known_marks(read.marks, policy)
     draft = Draft(
         text=text,
         ts_ms=checked_ts(read.ts),
         role=role,
-        provenance=Provenance(read.provenance),
-        trust=Trust(read.trust),
+        provenance=provenance,
+        trust=_trust(_one_of(Trust, "trust", read.trust), provenance, marks),
         stability=min(max(read.stability, 0.0), 1.0),
-        tokens=max(read.tokens, 0),
+        tokens=read.tokens,
         terms=search_terms(text, speaker_in(metadata), read.ts),
         metadata=metadata,
-        marks=_known_marks(read.marks),
+        marks=marks,
     )
-    if set_by(draft.marks, Mark.TRUST) != By.OPERATOR:
+    is_held_back = draft.trust is Trust.QUARANTINED and Mark.TRUST in marks
+    if not is_held_back and set_by(marks, Mark.TRUST) != By.OPERATOR:
         draft = judged(draft, draft.ts_ms)
-    version, count = max(read.version, 1), max(read.access_count, 0)
-    return StoredRecord(0, draft, read.raw, places, version, count, read.last_used if count else None)
+    last_used_ms = read.last_used if read.access_count else None
+    return StoredRecord(0, draft, read.raw, places, read.version, read.access_count, last_used_ms)
 
 
-def _known_marks(marks: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Marks in the shape Clew writes them; anything else is refused rather than kept to surprise later."""
-    for name, mark in marks.items():
-        if name not in set(Mark) or mark.keys() != {"value", "by", "ts"} or mark["by"] not in set(By):
-            raise InvalidInput(f"{name[:40]!r} is not a mark")
-    return dict(marks)
+def _check_standing(places: Sequence[Place], raw: bool, role: Role | None, provenance: Provenance) -> None:
+    """Whether a record of this origin can stand in these places."""
+    if not places or raw != any(is_raw(place.collection) for place in places):
+        raise InvalidInput("a raw turn stands in a raw history, and nothing else does")
+    if (raw and role is None) or (provenance is Provenance.USER_TURN and role is not Role.USER):
+        raise InvalidInput(f"a turn with the role {role} cannot be {provenance}")
+    kinds = {kind_of(place.collection) for place in places}
+    if "elevated" in kinds and not (raw and provenance is Provenance.USER_TURN):
+        raise InvalidInput("only a turn of a user can be guidance")
+    if {kind in _AUTHORED_KINDS for kind in kinds} != {provenance in WRITTEN_BY_THE_OPERATOR}:
+        raise InvalidInput("what the operator wrote stands among authored text, and nothing else does")
+
+
+def _trust(given: Trust, provenance: Provenance, marks: Metadata) -> Trust:
+    """No more than where it came from gives, or the operator's word on it."""
+    said = value_of(marks, Mark.TRUST) if set_by(marks, Mark.TRUST) == By.OPERATOR else None
+    return least((given, TRUST_OF_PROVENANCE[provenance] if said is None else Trust(said["trust"])))
+
+
+def _one_of(kind: type[E], what: str, name: str) -> E:
+    found = next((member for member in kind if member.value == name), None)
+    if found is None:
+        raise InvalidInput(f"{what} must be one of {', '.join(kind)}")
+    return found

@@ -17,9 +17,10 @@ from clew.domain.identity import is_internal
 from clew.domain.layers import one_line
 from clew.domain.marks import By, Mark, made, set_by, value_of
 from clew.domain.model import TRUST_OF_PROVENANCE, Metadata, Provenance, Record, Trust, least
+from clew.domain.redaction import redact
 from clew.errors import InvalidInput
 from clew.services.derivation import Derivation, at_home, home_of
-from clew.services.intake import check_size
+from clew.services.intake import check_size, policy_of
 from clew.services.parts import Parts
 from clew.services.records import checked_cursor, checked_limit, view
 from clew.services.refs import located, place_of
@@ -77,7 +78,9 @@ def review(parts: Parts, request: Review) -> ReviewReceipt:
     trust = _decided(record, verdict, derivation.sources(record))
     plan = _Plan(derivation, record, trust)
     now_ms = parts.clock.now_ms()
-    mark = {"trust": trust.value, "reason": request.reason or _WITHOUT_REASON[verdict]}
+    shown_in = (place.collection for place in parts.store.places(record.collection, record.id))
+    reason = redact(request.reason, policy_of(parts, *shown_in)).text
+    mark = {"trust": trust.value, "reason": reason or _WITHOUT_REASON[verdict]}
     parts.store.mark([_marking(record, trust, mark, now_ms), *plan.markings(now_ms)])
     if late := _Plan(Derivation(parts), record, trust).markings(now_ms):
         parts.store.mark(late)
@@ -236,11 +239,11 @@ def _checked_trust(name: str) -> Trust:
     try:
         return Trust(name)
     except ValueError:
-        raise InvalidInput(f"trust must be one of {', '.join(Trust)}, not {name[:40]!r}") from None
+        raise InvalidInput(f"trust must be one of {', '.join(Trust)}") from None
 
 
 def _checked_verdict(name: str) -> Verdict:
     try:
         return Verdict(name)
     except ValueError:
-        raise InvalidInput(f"verdict must be one of {', '.join(Verdict)}, not {name[:40]!r}") from None
+        raise InvalidInput(f"verdict must be one of {', '.join(Verdict)}") from None

@@ -86,7 +86,7 @@ def _sentence(decision: Decision, record: Record, candidate: CandidateTrace) -> 
         Reason.DISSENT: f"It is in the pack {shown}, because it contradicts {against}.",
         Reason.SCORE: f"It has {near}, and the least is {policy.min_similarity:.3f}.",
         Reason.TRUST: f"It is {record.trust}, and {_trust_rule(record.trust)}.",
-        Reason.SUPERSEDED: f"It has been replaced by {superseded_by(record) or 'a record it was merged into'}.",
+        Reason.SUPERSEDED: f"It has been replaced by {superseded_by(record)}.",
         Reason.KIND: f"It is of the kind {kind_of(record)}, which was not asked for.",
         Reason.IMPORTANCE: f"It was graded as not worth remembering, and {near} is below {strong}.",
         Reason.DUPLICATE: "The query itself, or a better placed candidate, says the same or is the same turn.",

@@ -22,6 +22,7 @@ from clew.errors import Conflict, NotAvailable, RawHistoryProtected
 from clew.ports import EmbedderIdentity
 from clew.storage.memory_judging import Judged
 from clew.storage.memory_state import Collection, same_content
+from clew.storage.naming import names_of
 from clew.storage.protocol import (
     JOURNAL_LIMIT,
     Counts,
@@ -50,12 +51,13 @@ class MemoryStore(Judged):
 
     def _append(self, turn: NewTurn) -> bool:
         self.ensure([place.collection for place in turn.places])
-        taken = [self._same_turn(place, turn.draft) for place in turn.places]
+        taken = [self._same_turn(place, turn.draft) for place in turn.places if is_raw(place.collection)]
         if any(taken):
             return False
         key = self._add_text(turn.draft, raw=True, tasks=turn.tasks)
         for place in turn.places:
-            self._add_member(place, key)
+            held = self._collection(place.collection).members
+            self._add_member(replace(place, id=next(name for name in names_of(place) if name not in held)), key)
         return True
 
     def _same_turn(self, place: Place, draft: Draft) -> bool:
@@ -368,11 +370,7 @@ class MemoryStore(Judged):
             new = False
         else:
             first, *others = stored.places
-            _, new = self._put(NewRecord(stored.draft, first, tasks))
-            key = self._state.collections[first.collection].members[first.id].text
-            for place in others if new else ():
-                self.ensure([place.collection])
-                self._add_member(place, key)
+            _, new = self._put(NewRecord(stored.draft, first, tasks, also=tuple(others)))
         if new:
             self._set_history(stored)
         return new
@@ -381,12 +379,12 @@ class MemoryStore(Judged):
         return any(place.id in self._collection(place.collection).members for place in places)
 
     def _set_history(self, stored: StoredRecord) -> None:
-        for place in stored.places:
-            member = self._state.collections[place.collection].members[place.id]
-            member.version = stored.version
-            if stored.access_count:
-                text = self._state.texts[member.text]
-                text.access_count, text.last_used_ms = stored.access_count, stored.last_used_ms
+        place = next((place for place in stored.places if is_raw(place.collection)), stored.places[0])
+        text = self._state.texts[self._state.collections[place.collection].members[place.id].text]
+        for shown in text.places:
+            self._state.collections[shown.collection].members[shown.id].version = stored.version
+        if stored.access_count:
+            text.access_count, text.last_used_ms = stored.access_count, stored.last_used_ms
 
     def findings(self) -> Iterator[Finding]:
         yield Finding("structure", f"{len(self._state.texts)} records in memory")

@@ -25,8 +25,12 @@ from clew.storage.purging import (
     fallen_summaries,
     holds_captures,
     holds_memories,
+    home_ref,
+    is_from,
     memory_places,
+    record_places,
     target_digest,
+    without_links,
 )
 
 
@@ -122,6 +126,9 @@ class Judged(Held):
         with self._transaction():
             self._state.purges[id_] = replace(self._state.purges[id_], target=None, counts=counts)
 
+    def scrub(self) -> None:
+        """There are no files."""
+
     def _purge(self, order: Purge) -> Purged:
         doomed, whole = self._selected(order)
         doomed |= set(self._keys(memory_places((p.collection, p.id) for p in self._places(doomed))))
@@ -132,6 +139,9 @@ class Judged(Held):
         sessions = sorted({*whole, *(name for name in self._touched(doomed) if self._is_emptied(name, doomed))})
         doomed |= self._in([name for session in sessions for name in collections_of_session(session)])
         purged = self._counted(order, sessions, doomed)
+        gone = {home_ref(place.collection, place.id) for place in self._places(doomed)}
+        for text in self._state.texts.values():
+            text.draft = replace(text.draft, marks=without_links(text.draft.marks, gone))
         for collection in {place.collection for place in self._places(doomed)}:
             self._reload(self._state.collections[collection])
         for key in doomed:
@@ -145,8 +155,8 @@ class Judged(Held):
         ]
         owned = [name for session in sessions for name in collections_of_session(session)]
         for name in owned + (collections_of_user(order.target) if order.kind is PurgeKind.USER else []):
-            gone = self._state.collections.pop(name, None)
-            self._state.floor = max(self._state.floor, gone.last_seq if gone else 0)
+            left = self._state.collections.pop(name, None)
+            self._state.floor = max(self._state.floor, left.last_seq if left else 0)
         return replace(purged, readmitted=sum(back))
 
     def _selected(self, order: Purge) -> tuple[set[int], list[str]]:
@@ -155,15 +165,15 @@ class Judged(Held):
                 doomed = self._in(collections_of_user(order.target))
                 return doomed, [name for name in self._touched(doomed) if self._is_alone(name, order.target)]
             case PurgeKind.SESSION:
-                return set(), [order.target]
+                return self._in(collections_of_session(order.target)), [order.target]
             case PurgeKind.SOURCE:
                 texts = self._state.texts.items()
-                return {key for key, text in texts if text.draft.metadata.get("sourceUrl") == order.target}, []
+                return {key for key, text in texts if is_from(text.draft.metadata.get("sourceUrl"), order)}, []
             case PurgeKind.RECORD:
-                found = list(self._keys(identity.readings_of(order.target)))
+                found = set(self._keys(record_places(order.target)))
                 if not found:
                     raise NotFound(f"there is no record {order.target!r}")
-                return set(found[:1]), []
+                return found, []
 
     def _keys(self, places: Iterable[tuple[str, str]]) -> Iterator[int]:
         for collection, id_ in places:
@@ -213,7 +223,9 @@ class Judged(Held):
             del self._state.traces[id_]
         hints = [hint for hint in self._state.hints if hint.session_id in sessions]
         self._state.hints = [hint for hint in self._state.hints if hint.session_id not in sessions]
-        captured = [place.id for place in self._places(doomed) if holds_captures(place.collection)]
+        captured = {
+            home_ref(place.collection, place.id) for place in self._places(doomed) if holds_captures(place.collection)
+        }
         artifacts = {text.draft.metadata.get("artifact") for text in texts} - {None}
         kept = {text.draft.metadata.get("artifact") for key, text in self._state.texts.items() if key not in doomed}
         return Purged(
@@ -226,7 +238,7 @@ class Judged(Held):
             traces=len(traces),
             hints=len(hints),
             sessions=tuple(sessions),
-            captures=tuple(sorted(set(captured))),
+            captures=tuple(sorted(captured)),
             artifacts=tuple(sorted(str(name) for name in artifacts - kept)),
         )
 

@@ -192,9 +192,9 @@ class Store(Protocol):
     # --- writing ---------------------------------------------------------------------------------
 
     def append(self, turns: Sequence[NewTurn]) -> list[bool]:
-        """Add raw turns, all or none. True where the turn is new, False where it was there already.
+        """Add raw turns, all or none. True where the turn is new, False where its raw history has it already.
 
-        Raises Conflict where one of its places is taken by other content.
+        Raises Conflict where that or the session's view has something else there; elsewhere a taken name is numbered.
         """
 
     def put(self, records: Sequence[NewRecord], bookmarks: Mapping[str, str] | None = None) -> list[tuple[int, bool]]:
@@ -266,11 +266,7 @@ class Store(Protocol):
     # --- purging -----------------------------------------------------------------------------------
 
     def purge(self, purge: Purge) -> Purged:
-        """Remove a target and everything made from it, raw turns included, and note that in the ledger.
-
-        With a user go their records; a session in which they alone spoke goes whole. With a turn go the memory
-        kept from it and every summary its words may have entered; what that stood for is in the view again.
-        """
+        """Remove a target and all made from it, raw turns included; what goes with what says `storage.purging`."""
 
     def foresee(self, purge: Purge) -> Purged:
         """What `purge` would take away; nothing is changed."""
@@ -282,7 +278,10 @@ class Store(Protocol):
         """Add a line to the ledger that another copy of the store has."""
 
     def finish_purge(self, id_: str, counts: Metadata) -> None:
-        """The files beside the store are clean: forget the target, leave no byte of what went in the store's own."""
+        """The files beside the store are clean: forget the target, and `scrub`."""
+
+    def scrub(self) -> None:
+        """Leave no byte of what was purged in the store's own files, where a purge has not come to that yet."""
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -313,7 +312,7 @@ class Store(Protocol):
     def counts(self) -> Counts: ...
 
     def reading(self) -> AbstractContextManager[None]:
-        """While it is open, what this thread reads is of one moment, but for `feed`, which is always of now."""
+        """What this thread reads inside is of one moment, but for `feed`, which is always of now."""
 
     def feed(self, collection: str, after: int) -> Feed:
         """What happened in a collection after a point of its sequence, as one consistent picture."""

@@ -1,10 +1,17 @@
-"""What a purge is about, and what goes with it: the part that every store shares."""
+"""What a purge is about, and what goes with it: the part that every store shares.
+
+With a user go their records; a session in which they alone spoke goes whole, and so does one that loses its last
+turn. With a turn go the memory kept from it and every summary its words may have entered; what that stood for, and
+what stays, stands in the active view again. With a record goes what rests under its id in the archive.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -12,8 +19,11 @@ from msgspec import Struct
 from clew.domain import identity
 from clew.domain.identity import digest
 from clew.domain.lineage import Lineage
+from clew.domain.marks import Mark, value_of
 from clew.domain.model import Metadata
 from clew.structs import make_known
+
+ARCHIVE = identity.archive_of("")
 
 
 class PurgeKind(StrEnum):
@@ -31,7 +41,9 @@ class Purge:
     ts_ms: int
     kind: PurgeKind
     target: str
-    """The id, the reference `collection/id`, or the address."""
+    """The id, the reference `collection/id` as it is at home, or the address as `plain_address` gives it."""
+    also: tuple[str, ...] = ()
+    """Of an address: other forms of it, as other policies of redaction keep it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +63,7 @@ class Purged:
     sessions: tuple[str, ...] = ()
     """Sessions of which nothing is left."""
     captures: tuple[str, ...] = ()
-    """Ids of captured events that are gone."""
+    """Places of captured events that are gone, as they are cited at home."""
     artifacts: tuple[str, ...] = ()
     """Artifacts that no record refers to any more."""
 
@@ -72,6 +84,45 @@ class PurgeEntry:
 
 
 DIGEST_BYTES = 16
+
+_LINKS = (Mark.SUPERSEDED_BY, Mark.CONTRADICTS, Mark.MERGED)
+
+
+def plain_address(address: str) -> str:
+    """An address without what does not change where it leads: its fragment and a slash at its end."""
+    return address.partition("#")[0].rstrip("/")
+
+
+def home_ref(collection: str, id_: str) -> str:
+    """How a record is cited, whether it rests in the archive or not."""
+    return f"{collection.removeprefix(ARCHIVE)}/{id_}"
+
+
+def record_places(ref: str) -> list[tuple[str, str]]:
+    """Where the record may stand that a reference cites: at home, or in the archive."""
+    readings = identity.readings_of(ref.removeprefix(ARCHIVE))
+    return [(name, id_) for collection, id_ in readings for name in (collection, identity.archive_of(collection))]
+
+
+def is_from(address: object, order: Purge) -> bool:
+    """Whether something came from the address that an order is about."""
+    return isinstance(address, str) and plain_address(address) in (order.target, *order.also)
+
+
+def without_links(marks: Metadata, gone: AbstractSet[str]) -> dict[str, Any]:
+    """The marks without what leads to records that are gone."""
+    kept = dict(marks)
+    for name in _LINKS:
+        value = value_of(marks, name)
+        refs = value if isinstance(value, list) else [value]
+        left = [ref for ref in refs if ref is not None and str(ref).removeprefix(ARCHIVE) not in gone]
+        if len(left) == len(refs):
+            continue
+        if left and isinstance(value, list):
+            kept[name.value] = {**marks[name], "value": left}
+        else:
+            kept.pop(name.value, None)
+    return kept
 
 
 def target_digest(kind: PurgeKind, target: str) -> str:
@@ -105,11 +156,11 @@ def collections_of_session(session_id: str) -> list[str]:
 
 
 def holds_memories(collection: str) -> bool:
-    return identity.kind_of(collection.removeprefix("archive:")) == "user"
+    return identity.kind_of(collection.removeprefix(ARCHIVE)) == "user"
 
 
 def holds_captures(collection: str) -> bool:
-    return identity.kind_of(collection.removeprefix("archive:")) == "ledger"
+    return identity.kind_of(collection.removeprefix(ARCHIVE)) == "ledger"
 
 
 def counts_of(purged: Purged) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import queue
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from clew.errors import StoreCorrupt, StoreError, StoreTooNew
+from clew.errors import StoreCorrupt, StoreError, StoreInUse, StoreTooNew
 
 OLDEST_SQLITE = (3, 51, 3)
 """Earlier versions can lose committed rows when the write-ahead log is reset."""
@@ -131,8 +132,29 @@ def write_copy(connection: apsw.Connection, target: Path) -> None:
 
 def remove_copies(path: Path) -> None:
     """Take away the copies that migrations and restores left beside the file: they hold what it no longer may."""
-    for copy in path.parent.glob(f"{path.name}.before-*"):
-        copy.unlink(missing_ok=True)
+    for pattern in ("before-*", "incoming*"):
+        for copy in path.parent.glob(f"{path.name}.{pattern}"):
+            copy.unlink(missing_ok=True)
+
+
+class UseLock:
+    """Held by whoever has the store open, together with others, and alone by whoever replaces it."""
+
+    def __init__(self, path: Path, *, alone: bool = False) -> None:
+        lock = path.with_name(f"{path.name}.use")
+        descriptor = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._descriptor: int | None = descriptor
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.release()
+            what = "another process has the store open" if alone else "the store is being replaced"
+            raise StoreInUse(f"{path}: {what}; try again when it is done") from None
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
 class ReaderPool:

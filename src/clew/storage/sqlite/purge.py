@@ -28,8 +28,12 @@ from clew.storage.purging import (
     fallen_summaries,
     holds_captures,
     holds_memories,
+    home_ref,
+    is_from,
     memory_places,
+    record_places,
     target_digest,
+    without_links,
 )
 from clew.storage.sqlite.queries import first, many, only, run, run_each
 from clew.storage.sqlite.rows import collection_key, decode_metadata, encode_metadata, key_range
@@ -67,6 +71,7 @@ def purge(connection: apsw.Connection, order: Purge) -> Purged:
     sessions = sorted({*whole, *_emptied_sessions(connection)})
     _doom_collections(connection, [name for session in sessions for name in collections_of_session(session)])
     purged = _counted(connection, order, sessions)
+    _unlink(connection)
     affected = [row[0] for row in many(connection, "collections_of_doomed")]
     for statement in _DELETIONS:
         run(connection, statement)
@@ -100,20 +105,24 @@ def _select(connection: apsw.Connection, order: Purge) -> list[str]:
             _doom_collections(connection, collections_of_user(order.target))
             return _sessions_of_user(connection, order.target)
         case PurgeKind.SESSION:
+            _doom_collections(connection, collections_of_session(order.target))
             return [order.target]
         case PurgeKind.SOURCE:
-            run(connection, "doom_source", (order.target,))
+            from_outside = many(connection, "records_from_outside")
+            run_each(connection, "doom_record", [(key,) for key, address in from_outside if is_from(address, order)])
         case PurgeKind.RECORD:
-            run(connection, "doom_record", (_record(connection, order.target),))
+            run_each(connection, "doom_record", _records(connection, order.target))
     return []
 
 
-def _record(connection: apsw.Connection, ref: str) -> int:
-    for collection, id_ in identity.readings_of(ref):
-        found = first(connection, "find_member", (collection_key(connection, collection), id_))
-        if found is not None:
-            return int(found[1])
-    raise NotFound(f"there is no record {ref!r}")
+def _records(connection: apsw.Connection, ref: str) -> list[tuple[int]]:
+    found = [
+        first(connection, "find_member", (collection_key(connection, collection), id_))
+        for collection, id_ in record_places(ref)
+    ]
+    if not any(found):
+        raise NotFound(f"there is no record {ref!r}")
+    return [(int(member[1]),) for member in found if member is not None]
 
 
 def _sessions_of_user(connection: apsw.Connection, user_id: str) -> list[str]:
@@ -186,18 +195,18 @@ def _emptied_sessions(connection: apsw.Connection) -> list[str]:
 def _counted(connection: apsw.Connection, order: Purge, sessions: Sequence[str]) -> Purged:
     places = many(connection, "doomed_places")
     records, turns, summaries, vectors = only(connection, "doomed_counts")
-    captured = {record: id_ for record, name, id_ in places if holds_captures(name)}
+    captured = {(record, home_ref(name, id_)) for record, name, id_ in places if holds_captures(name)}
     return Purged(
         records=records,
         turns=turns,
         summaries=summaries,
         memories=len({record for record, name, _ in places if holds_memories(name)}),
-        observations=len(captured),
+        observations=len({record for record, _ in captured}),
         vectors=vectors,
         traces=_drop_traces(connection, order, sessions, {f"{name}/{id_}" for _, name, id_ in places}),
         hints=_drop_hints(connection, sessions),
         sessions=tuple(sessions),
-        captures=tuple(sorted(set(captured.values()))),
+        captures=tuple(sorted({ref for _, ref in captured})),
         artifacts=_bared_artifacts(connection),
     )
 
@@ -217,6 +226,16 @@ def _drop_traces(connection: apsw.Connection, order: Purge, sessions: Sequence[s
 def _drop_hints(connection: apsw.Connection, sessions: Sequence[str]) -> int:
     run(connection, "delete_hints", (json.dumps(list(sessions)),))
     return connection.changes()
+
+
+def _unlink(connection: apsw.Connection) -> None:
+    """What stays must not be held back by what goes."""
+    gone = {home_ref(name, id_) for _, name, id_ in many(connection, "doomed_places")}
+    for record, marks in many(connection, "linking_marks"):
+        old = decode_metadata(marks)
+        new = without_links(old, gone)
+        if new != old:
+            run(connection, "set_marks", (encode_metadata(new), record))
 
 
 def _bared_artifacts(connection: apsw.Connection) -> tuple[str, ...]:

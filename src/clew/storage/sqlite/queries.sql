@@ -305,9 +305,17 @@ SELECT record FROM members
 WHERE key >> 32 IN (SELECT key FROM collections WHERE name IN (SELECT value FROM json_each(?)))
 ON CONFLICT DO NOTHING;
 
--- name: doom_source
-INSERT INTO purging (record)
-SELECT key FROM records WHERE json_extract(metadata, '$.sourceUrl') = ? ON CONFLICT DO NOTHING;
+-- name: records_from_outside
+SELECT key, json_extract(metadata, '$.sourceUrl') FROM records WHERE json_extract(metadata, '$.sourceUrl') IS NOT NULL;
+
+-- name: linking_marks
+-- Records that stay and whose marks lead to others.
+SELECT key, marks FROM records
+WHERE marks <> '{}' AND key NOT IN (SELECT record FROM purging)
+  AND coalesce(marks ->> '$.superseded_by', marks ->> '$.contradicts', marks ->> '$.merged') IS NOT NULL;
+
+-- name: delete_setting
+DELETE FROM settings WHERE name = ?;
 
 -- name: doomed_places
 SELECT members.record, collections.name, members.id

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import apsw
 
-from clew.errors import StoreCorrupt, StoreError
-from clew.storage.sqlite.connection import refuse_foreign
+from clew.errors import InvalidInput, StoreCorrupt, StoreError
+from clew.storage.sqlite.connection import APPLICATION_ID, UseLock
 
 REPLACED = "before-restore"
 _LOGS = ("-wal", "-shm")
@@ -18,29 +18,41 @@ _LOGS = ("-wal", "-shm")
 def restore(path: Path, backup: Path) -> None:
     """Let a backup take the place of the store; what was there stays beside it until the next purge.
 
-    The backup is checked first, and the store is complete at every moment: the old one or the new one.
+    The backup is checked first, and the store is complete at every moment: the old one or the new one. Raises
+    StoreInUse where another process has the store open.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    use = UseLock(path, alone=True)
     incoming = path.with_name(f"{path.name}.incoming")
     try:
+        _refuse_live(path, backup)
         _copy(backup, incoming)
         _check(incoming, backup)
         if path.exists():
             _settle(path)
-            os.replace(path, path.with_name(f"{path.name}.{REPLACED}"))
+            _keep_old(path)
         os.replace(incoming, path)
+        _sync_folder(path.parent)
     except OSError as error:
         raise StoreError(f"{backup} could not be restored: {error.strerror}") from error
     finally:
-        incoming.unlink(missing_ok=True)
+        for ending in ("", *_LOGS):
+            incoming.with_name(incoming.name + ending).unlink(missing_ok=True)
+        use.release()
+
+
+def _refuse_live(path: Path, backup: Path) -> None:
+    if path.exists() and backup.exists() and path.samefile(backup):
+        raise InvalidInput(f"{backup} is the store itself, not a backup of it")
+    log = backup.with_name(f"{backup.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise InvalidInput(f"{backup} is a store with a log beside it; `clew backup` makes a copy that is whole")
 
 
 def _copy(source: Path, target: Path) -> None:
     target.unlink(missing_ok=True)
-    with (
-        open(source, "rb") as read,
-        os.fdopen(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as new,
-    ):
+    descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with open(source, "rb") as read, os.fdopen(descriptor, "wb") as new:
         shutil.copyfileobj(read, new)
         new.flush()
         os.fsync(new.fileno())
@@ -50,12 +62,14 @@ def _check(copy: Path, backup: Path) -> None:
     try:
         connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
-            refuse_foreign(connection, backup)
+            is_clews = connection.pragma("application_id") == APPLICATION_ID
             found = [row[0] for row in connection.execute("PRAGMA quick_check(1)")]
         finally:
             connection.close()
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise StoreCorrupt(f"{backup} is not a usable copy of a store: {error}") from error
+    if not is_clews:
+        raise StoreCorrupt(f"{backup} is not a copy of a Clew store")
     if found != ["ok"]:
         raise StoreCorrupt(f"{backup} is damaged: {found[0]}")
 
@@ -70,7 +84,23 @@ def _settle(path: Path) -> None:
             connection.close()
     except apsw.Error:
         pass  # a damaged store is what a restore is for; it is set aside as it is, log and all
-    for ending in _LOGS:
+
+
+def _keep_old(path: Path) -> None:
+    """Under a name of its own, beside the one it has until the new store takes that."""
+    number = 1
+    while (kept := path.with_name(f"{path.name}.{REPLACED}{'' if number == 1 else f'-{number}'}")).exists():
+        number += 1
+    os.link(path, kept)
+    for ending in _LOGS:  # a log of the old store must not be taken for one of the new
         log = path.with_name(path.name + ending)
         if log.exists():
-            os.replace(log, path.with_name(f"{path.name}.{REPLACED}{ending}"))
+            os.replace(log, kept.with_name(kept.name + ending))
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

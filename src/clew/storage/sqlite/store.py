@@ -37,6 +37,7 @@ from clew.storage.sqlite import checks, judging, reads, writes
 from clew.storage.sqlite import purge as purging
 from clew.storage.sqlite.connection import (
     ReaderPool,
+    UseLock,
     connect,
     migrate,
     prepare_file,
@@ -51,6 +52,9 @@ from clew.storage.sqlite.writer import Writer
 
 T = TypeVar("T")
 
+SCRUB = "scrub"
+"""The setting that says that the files still have to be cleaned of what was purged."""
+
 PAGE = 1000
 """Records handled in one step of a pass over the whole store."""
 
@@ -61,14 +65,12 @@ class SqliteStore:
         prepare_file(path)
         self._path = path
         self._synchronous = synchronous
+        self._use = UseLock(path)
         try:
-            connection = connect(path, synchronous)
-            migrate(connection, path, migration_scripts())
-        except (apsw.NotADBError, apsw.CorruptError) as error:
-            raise StoreCorrupt(f"{path} is damaged: {error}") from error
-        except apsw.Error as error:
-            raise StoreError(f"cannot open {path}: {error}") from error
-        self._writer = Writer(connection)
+            self._writer = Writer(_opened(path, synchronous))
+        except BaseException:
+            self._use.release()
+            raise
         self._writer.run(lambda connection: run(connection, "note_analyser", (str(ANALYSER_VERSION),)))
         self._readers = ReaderPool(path, synchronous)
         self._held = _Held()
@@ -156,9 +158,18 @@ class SqliteStore:
         self._writer.run(lambda connection: purging.note(connection, entry))
 
     def finish_purge(self, id_: str, counts: Metadata) -> None:
-        self._writer.run(lambda connection: run(connection, "finish_purge", (encode_metadata(counts), id_)))
-        self._writer.scrub()
-        remove_copies(self._path)
+        def operation(connection: apsw.Connection) -> None:
+            run(connection, "finish_purge", (encode_metadata(counts), id_))
+            run(connection, "set_setting", (SCRUB, "due"))
+
+        self._writer.run(operation)
+        self.scrub()
+
+    def scrub(self) -> None:
+        if self._read(lambda connection: reads.setting(connection, SCRUB)) is not None:
+            self._writer.scrub()
+            remove_copies(self._path)
+            self._writer.run(lambda connection: run(connection, "delete_setting", (SCRUB,)))
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -273,6 +284,7 @@ class SqliteStore:
     def close(self) -> None:
         self._readers.close()
         self._writer.close()
+        self._use.release()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -303,3 +315,14 @@ class _Held(threading.local):
     """The connection on which this thread reads out of one moment, while it does."""
 
     connection: apsw.Connection | None = None
+
+
+def _opened(path: Path, synchronous: str) -> apsw.Connection:
+    try:
+        connection = connect(path, synchronous)
+        migrate(connection, path, migration_scripts())
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise StoreCorrupt(f"{path} is damaged: {error}") from error
+    except apsw.Error as error:
+        raise StoreError(f"cannot open {path}: {error}") from error
+    return connection

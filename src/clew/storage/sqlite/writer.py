@@ -16,13 +16,15 @@ from typing import Generic, TypeVar
 import apsw
 
 from clew.errors import ClewError, StoreCorrupt, StoreError
-from clew.storage.sqlite.connection import connection_lock
+from clew.storage.sqlite.connection import BUSY_TIMEOUT_MS, connection_lock
 
 T = TypeVar("T")
 Operation = Callable[[apsw.Connection], T]
 
 NO_WAIT = 1
 """SQLite's `synchronous=NORMAL`: in the write-ahead log, a commit is in order but not yet on the disk."""
+
+SCRUB_WAIT_MS = 5000
 
 MAX_GROUP = 256
 """Operations in one commit; bounds how long the first of them waits."""
@@ -52,10 +54,10 @@ class Writer:
         """Leave nothing in the files but what the store holds.
 
         Deleting overwrites what it deletes, and yet copies of rows stay behind where pages were split or
-        joined; so the file is written anew, and the write-ahead log is cut to nothing. Waits for readers
-        as long as any other write would.
+        joined; so the file is written anew, and the write-ahead log is cut to nothing. Waits for readers,
+        though not for long, since others wait behind it.
         """
-        with self._turn:
+        with self._turn, _waiting_ms(self._connection, SCRUB_WAIT_MS):
             try:
                 self._connection.execute("VACUUM")
                 busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
@@ -67,7 +69,10 @@ class Writer:
             except apsw.Error as error:
                 raise _as_store_error(error) from error
         if busy:
-            raise StoreError("another process is reading the store; what was purged may still stand in its log")
+            raise StoreError(
+                "another process is reading the store, so old text may still stand in its log; "
+                "opening the store again finishes the purge"
+            )
 
     def close(self) -> None:
         with self._turn:
@@ -121,6 +126,8 @@ class _Pending(Generic[T]):
             self._error = error
         except apsw.ConstraintError as error:
             self._error = StoreError(f"the store refused the write: {error}")
+        except (OverflowError, UnicodeEncodeError):
+            self._error = StoreError("the store refused the write: a number or a text in it cannot be stored")
 
     def fail(self, error: BaseException) -> None:
         self._error = self._error or error
@@ -129,6 +136,15 @@ class _Pending(Generic[T]):
         if self._error is not None:
             raise self._error
         return self._result
+
+
+@contextmanager
+def _waiting_ms(connection: apsw.Connection, timeout_ms: int) -> Iterator[None]:
+    connection.set_busy_timeout(timeout_ms)
+    try:
+        yield
+    finally:
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
 
 
 def _as_store_error(error: BaseException) -> BaseException:

@@ -21,6 +21,7 @@ from clew.domain.marks import replacing
 from clew.domain.model import Draft, Provenance
 from clew.errors import Conflict, RawHistoryProtected
 from clew.ports import EmbedderIdentity
+from clew.storage.naming import names_of
 from clew.storage.protocol import NewRecord, NewSummary, NewTurn, Place, Shard, StoredRecord, Task
 from clew.storage.sqlite.queries import first, many, only, run, run_each
 from clew.storage.sqlite.rows import (
@@ -39,25 +40,29 @@ REMOVED, VECTOR, RELOAD = 1, 2, 3
 
 
 def append_turn(connection: apsw.Connection, turn: NewTurn) -> bool:
-    places = [(ensure_collection(connection, place.collection), place) for place in turn.places]
-    taken = [_same_turn(connection, key, place, turn.draft) for key, place in places]
+    taken = [_same_turn(connection, place, turn.draft) for place in turn.places if is_raw(place.collection)]
     if any(taken):
         return False
     record = _add_record(connection, turn.draft, raw=True)
-    for key, place in places:
-        _add_member(connection, key, place.id, record)
+    for place in turn.places:
+        collection = ensure_collection(connection, place.collection)
+        _add_member(connection, collection, _free_name(connection, collection, place), record)
     _add_tasks(connection, record, turn.tasks)
     return True
 
 
-def _same_turn(connection: apsw.Connection, collection: int, place: Place, draft: Draft) -> bool:
-    found = first(connection, "find_member", (collection, place.id))
+def _same_turn(connection: apsw.Connection, place: Place, draft: Draft) -> bool:
+    found = first(connection, "find_member", (collection_key(connection, place.collection), place.id))
     if found is None:
         return False
     *_, role, text, _, _ = found
     if (role, text) != (draft.role, draft.text):
         raise Conflict(f"{place.collection} already holds a turn {place.id!r} with other content")
     return True
+
+
+def _free_name(connection: apsw.Connection, collection: int, place: Place) -> str:
+    return next(name for name in names_of(place) if first(connection, "find_member", (collection, name)) is None)
 
 
 def put_record(connection: apsw.Connection, new: NewRecord) -> tuple[int, bool]:
@@ -282,13 +287,10 @@ def restore_record(connection: apsw.Connection, stored: StoredRecord, tasks: tup
     elif stored.draft.provenance is Provenance.SUMMARY and _any_taken(connection, stored.places):
         new = False
     else:
-        first, *others = stored.places
-        _, new = put_record(connection, NewRecord(stored.draft, first, tasks))
-        record = _record_at(connection, first)
-        for place in others if new else ():
-            _add_member(connection, ensure_collection(connection, place.collection), place.id, record)
+        place, *others = stored.places
+        _, new = put_record(connection, NewRecord(stored.draft, place, tasks, also=tuple(others)))
     if new:
-        record = _record_at(connection, stored.places[0])
+        record = _record_at(connection, _raw_first(stored.places)[0])
         if stored.access_count:
             run(connection, "set_uses", (record, stored.access_count, stored.last_used_ms))
         run(connection, "set_version", (stored.version, record))

@@ -1,0 +1,48 @@
+"""What the daemon does by itself goes on whatever happens, and what its clients change keeps its order."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any, cast
+
+import pytest
+
+from clew.api import AgeReceipt, MemoryApi, Request
+from clew.daemon.jobs import Jobs
+from clew.daemon.methods import HANDLERS, WRITES
+from clew.errors import StoreError
+
+WAIT_SECONDS = 30.0
+
+
+class Failing:
+    """A memory whose first run fails; `again` is set by the next one."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error: Exception | None = error
+        self.again = threading.Event()
+
+    def call(self, _: Request[Any]) -> AgeReceipt:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        self.again.set()
+        return AgeReceipt(dry_run=True, looked_at=0, graded={}, archived={}, archived_refs=(), contradictions=0, ts=1)
+
+
+@pytest.mark.requirement("LIFE-3")
+@pytest.mark.parametrize("error", [StoreError("the disk is full"), RuntimeError("nobody expects this")])
+def test_a_run_that_fails_is_logged_and_the_next_one_comes(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    memory = Failing(error)
+    with caplog.at_level(logging.WARNING), Jobs(cast(MemoryApi, memory), check_seconds=0.001):
+        assert memory.again.wait(WAIT_SECONDS)
+    (record,) = [record for record in caplog.records if record.name == "clew.daemon.jobs"]
+    assert "the lifecycle run failed" in record.getMessage()
+    assert (record.exc_info is not None) == isinstance(error, RuntimeError)
+
+
+@pytest.mark.requirement("RPC-2")
+def test_what_is_captured_harvested_reviewed_and_purged_happens_in_the_order_it_was_sent() -> None:
+    assert {"capture", "harvest", "review", "purge", "put", "ingest"} <= WRITES
+    assert set(HANDLERS) >= WRITES
