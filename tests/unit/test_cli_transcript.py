@@ -57,7 +57,7 @@ def test_times_may_be_written_out_and_are_utc_without_a_zone(ts: str) -> None:
         (b'{"role": "user", "text": "\xff"}', "UTF-8"),
         (b"[1]", "object"),
         ({"text": "x"}, "role"),
-        ({"role": "robot", "text": "x"}, "robot"),
+        ({"role": "robot", "text": "x"}, "unknown role"),
         ({"role": "user"}, "neither"),
         ({"role": "user", "text": 5}, "str"),
         ({"role": "user", "text": "x", "ts": "soon"}, "soon"),

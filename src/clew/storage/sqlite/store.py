@@ -73,6 +73,7 @@ class SqliteStore:
             raise
         self._writer.run(lambda connection: run(connection, "note_analyser", (str(ANALYSER_VERSION),)))
         self._readers = ReaderPool(path, synchronous)
+        self._followers = ReaderPool(path, synchronous)
         self._held = _Held()
 
     # --- writing ---------------------------------------------------------------------------------
@@ -283,6 +284,7 @@ class SqliteStore:
 
     def close(self) -> None:
         self._readers.close()
+        self._followers.close()
         self._writer.close()
         self._use.release()
 
@@ -299,11 +301,15 @@ class SqliteStore:
                 self._held.connection = None
 
     def _read(self, question: Callable[[apsw.Connection], T], *, now: bool = False) -> T:
-        """An answer out of the moment that `reading` holds, or, where none is held or wanted, of this one."""
+        """An answer out of the moment that `reading` holds, or, where none is held or wanted, of this one.
+
+        What is asked about now has connections of its own: whoever holds one of the others must not wait for a second.
+        """
         try:
             if self._held.connection is not None and not now:
                 return question(self._held.connection)
-            with self._readers.borrow() as connection, snapshot(connection):
+            readers = self._followers if now else self._readers
+            with readers.borrow() as connection, snapshot(connection):
                 return question(connection)
         except (apsw.CorruptError, apsw.NotADBError) as error:
             raise StoreCorrupt(f"{self._path} is damaged: {error}") from error
