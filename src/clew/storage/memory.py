@@ -50,10 +50,10 @@ class MemoryStore(Judged):
             return [self._append(turn) for turn in turns]
 
     def _append(self, turn: NewTurn) -> bool:
-        self.ensure([place.collection for place in turn.places])
         taken = [self._same_turn(place, turn.draft) for place in turn.places if is_raw(place.collection)]
         if any(taken):
             return False
+        self.ensure([place.collection for place in turn.places])
         key = self._add_text(turn.draft, raw=True, tasks=turn.tasks)
         for place in turn.places:
             held = self._collection(place.collection).members
@@ -61,7 +61,7 @@ class MemoryStore(Judged):
         return True
 
     def _same_turn(self, place: Place, draft: Draft) -> bool:
-        member = self._state.collections[place.collection].members.get(place.id)
+        member = self._collection(place.collection).members.get(place.id)
         if member is None:
             return False
         held = self._state.texts[member.text].draft
