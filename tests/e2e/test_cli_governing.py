@@ -67,6 +67,7 @@ def test_purge_shows_what_would_go_and_then_removes_it(clew: Clew) -> None:
 @pytest.mark.parametrize("arguments", [[], ["--user", "a", "--session", "s"]])
 def test_purge_wants_one_target(clew: Clew, arguments: list[str]) -> None:
     assert "Give one of" in clew("purge", *arguments, "--yes", status=2)
+    assert "takes no target" in clew("purge", "--list", "--user", "a", status=2)
 
 
 @pytest.mark.requirement("STORE-6")

@@ -175,7 +175,7 @@ def test_use_brings_back_and_never_raises_trust(memory: Memory) -> None:
     memory._store.mark([Marking(Place("user:ana", "tea"), trust=Trust.UNTRUSTED)])
     memory.age(dry_run=False)
     parts = memory._parts
-    assert lifecycle.bring_back(parts, parts.store.get("archive:user:ana", ["tea"])) == [ref]
+    assert archive.bring_back(parts, parts.store.get("archive:user:ana", ["tea"])) == [ref]
     assert "archived" not in only(memory, ref).marks
     memory.age(dry_run=False)
     for named in ("user:ana", "archive:user:ana"):

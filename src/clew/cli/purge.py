@@ -62,6 +62,8 @@ def command(
     """
     targets = [target for target in (user, session, ref, source) if target is not None]
     if show_ledger:
+        if targets or dry_run:
+            raise click.UsageError("--list shows every purge; it takes no target.")
         with invocation.open() as memory:
             invocation.show(memory.call(ListPurges()), _print_ledger)
         return

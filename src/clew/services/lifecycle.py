@@ -86,11 +86,6 @@ def revive(parts: Parts, request: Revive) -> Done:
     return Done(count=sum(archive.restore(parts, record) for record in found.values()))
 
 
-def bring_back(parts: Parts, records: Iterable[Record]) -> list[str]:
-    """Archived records that entered a pack or a context stand where they stood before; their references there."""
-    return archive.bring_back(parts, records)
-
-
 def label(parts: Parts, request: Label) -> RecordView:
     record = located(parts, request.ref)
     now_ms = parts.clock.now_ms()
