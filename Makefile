@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 BENCH_INSTALLED := .venv/.installed-bench
+DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench docs lock clean
+.PHONY: help setup demo test lint format bench bench-docs docs lock clean
 
 help: ## Show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 setup: $(INSTALLED) ## Make .venv with the locked versions, and the embedding model
 	@$(BIN)/clew model install || { test -z "$$CLEW_REQUIRE_ALL" && \
@@ -32,6 +33,9 @@ format: $(INSTALLED) ## Bring the code into the project's style
 
 bench: setup $(BENCH_INSTALLED) ## Measure against peers and rewrite docs/benchmarks.md
 	$(BIN)/python -m bench
+
+bench-docs: setup $(BENCH_INSTALLED) ## Measure retrieval on the datasets in DATA=folder and draw its pictures anew
+	$(BIN)/python -m bench.docs --data $(DATA)
 
 docs: $(INSTALLED) ## Regenerate the reference pages
 	$(BIN)/python -m clew.cli.reference docs/reference

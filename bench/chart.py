@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import util
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bench.picture import COLOURS, draw
 from bench.results import Report
 from bench.table import MEASURES, Measure, figure, layouts
 
@@ -19,30 +21,23 @@ PANELS = {
 }
 """The figures shown, and their scales: times span three orders of magnitude, sizes do not."""
 
-COLOURS = ("#1b6ca8", "#e08e2b", "#7a7a7a")
-
 
 def draw_chart(report: Report, path: Path) -> Path | None:
     """Write the picture; None without matplotlib, or without anything to show."""
-    if util.find_spec("matplotlib") is None or not report.cases:
+    if not report.cases:
         return None
-    import matplotlib as mpl
+    return draw(path, columns=3, rows=2, size_inches=(15, 8), fill=partial(_draw_panels, report=report))
 
-    mpl.use("Agg")
-    from matplotlib import pyplot
 
+def _draw_panels(chart: Any, panels: Sequence[Any], report: Report) -> None:
     named = {measure.name: measure for measure in MEASURES}
-    chart, axes = pyplot.subplots(2, 3, figsize=(15, 8), constrained_layout=True)
-    for panel, name in zip(axes.flat, PANELS, strict=True):
+    for panel, name in zip(panels, PANELS, strict=True):
         if any(named[name].of(case) for case in report.cases):
             _draw_panel(panel, named[name], report)
         else:
             panel.set_axis_off()
-    handles, labels = axes.flat[0].get_legend_handles_labels()
+    handles, labels = panels[0].get_legend_handles_labels()
     chart.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
-    chart.savefig(path, dpi=110, metadata={"Software": None})
-    pyplot.close(chart)
-    return path
 
 
 def _draw_panel(panel: Any, measure: Measure, report: Report) -> None:
@@ -59,4 +54,3 @@ def _draw_panel(panel: Any, measure: Measure, report: Report) -> None:
     panel.set_yscale(PANELS[measure.name])
     panel.margins(y=0.12)
     panel.set_xticks(range(len(groups)), [title.replace(" records in ", "\nin ") for title, _ in groups], fontsize=8)
-    panel.spines[["top", "right"]].set_visible(False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -13,13 +15,14 @@ from bench.system import HITS
 from clew import Memory
 from clew.api import Import
 from clew.config import Config
+from clew.errors import StoreError
 from clew.ports import Vectors
 
 LINES_PER_IMPORT = 2000
 LOADING_BATCH = 512
 """Texts embedded in one go while loading; the default serves a real model, which is slower than the store."""
 
-DRAIN_MS = 600_000
+DRAIN_MS = 3_600_000
 
 
 class ClewStore:
@@ -32,12 +35,17 @@ class ClewStore:
         return Memory(config, embedder=WordVectors())
 
     def load(self, records: Sequence[Record], vectors: Vectors) -> None:  # noqa: ARG002 - Clew makes its own
+        self.load_lines(map(imported, records))
+
+    def load_lines(self, lines: Iterable[str]) -> None:
+        """Lines as `imported` makes them."""
         self.memory.close()
+        left = iter(lines)
         with self._open(embed_batch=LOADING_BATCH) as loading:
-            for start in range(0, len(records), LINES_PER_IMPORT):
-                lines = tuple(map(_line, records[start : start + LINES_PER_IMPORT]))
-                loading.call(Import(lines=lines))
-            loading.flush(timeout_ms=DRAIN_MS)
+            while chunk := tuple(islice(left, LINES_PER_IMPORT)):
+                loading.call(Import(lines=chunk))
+            if not loading.flush(timeout_ms=DRAIN_MS).ok:
+                raise StoreError("not every record could be made searchable")
         self.memory = self._open()
 
     def store(self, record: Record, vector: Vectors) -> None:  # noqa: ARG002
@@ -61,14 +69,26 @@ def open_store(folder: Path) -> ClewStore:
     return ClewStore(folder)
 
 
-def _line(record: Record) -> str:
+def imported(
+    record: Record,
+    *,
+    places: Mapping[str, str] | None = None,
+    raw: bool = False,
+    role: str | None = None,
+    provenance: str = "memory",
+    metadata: Mapping[str, Any] | None = None,
+) -> str:
+    """A record as a line to import: a memory in its collection, or what the rest says, with its id in each place."""
     line = {
         "clew": 1,
-        "raw": False,
-        "places": [{"collection": record.collection, "id": record.id}],
+        "raw": raw,
+        "places": [
+            {"collection": collection, "id": id_}
+            for collection, id_ in (places or {record.collection: record.id}).items()
+        ],
         "ts": record.ts_ms,
-        "role": None,
-        "provenance": "memory",
+        "role": role,
+        "provenance": provenance,
         "trust": "unknown",
         "stability": 0.5,
         "tokens": len(record.text) // 4,
@@ -76,6 +96,6 @@ def _line(record: Record) -> str:
         "accessCount": 0,
         "lastUsed": None,
         "text": record.text,
-        "metadata": {"ts": record.ts_ms},
+        "metadata": {"ts": record.ts_ms} if metadata is None else metadata,
     }
     return msgspec.json.encode(line).decode()

@@ -178,7 +178,7 @@ def _injected(memory: Memory, budget_tokens: int) -> int:
 
 def _quoted(framed: str) -> list[str]:
     """The texts in a frame, as they were before they were quoted."""
-    return [json.loads(line)["text"] for line in framed.splitlines() if line.startswith("{")]
+    return [text for _, _, _, text, *_ in map(json.loads, framed.splitlines()[1:-1])]
 
 
 # --- tables --------------------------------------------------------------------------------------------

@@ -3,116 +3,87 @@
     python -m bench.fusion --path locomo.json.gz
 
 Prints turn-level recall@10 per conversation for each lane alone, for weighted sums of z-scores, and for the
-fusion Clew uses, over a range of weights. Needs the default embedding model.
+fusion Clew uses, over a range of weights: each turn by itself, without what stands around it. Needs the default
+embedding model.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.domain import ranking
-from clew.domain.terms import analyse, analyse_query, lexical_text, pack, passage_text
-from clew.index.collection import CollectionIndex, LexicalLane
-from clew.index.vectors import cosines, decode, encode, to_grid
-from clew.models.onnx import OnnxEmbedder
-from clew.models.pack import DEFAULT_PACK, find_pack, packs_dir
-from clew.storage.protocol import Feed, FeedRow
+from bench.conversation import Asked, Conversation, read_conversations
+from clew.domain.ranking import fuse
+from clew.index.collection import LexicalLane
+from clew.index.vectors import cosines
 
 Floats = NDArray[np.float32]
-Fusion = Callable[["Question"], Floats]
 CUTOFF = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    evidence: frozenset[int]
+class Lanes:
+    """What both lanes say of every turn, for one question."""
+
+    asked: Asked
     lexical: LexicalLane
     cosines: Floats
     dense: Floats
 
 
+Fusion = Callable[[Lanes], Floats]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--path", type=Path, required=True, help="LoCoMo as JSON, gzipped or not")
-    path = parser.parse_args().path
-    embedder = OnnxEmbedder(find_pack(DEFAULT_PACK, packs_dir()))
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    conversations = {item["sample_id"]: list(_questions(item, embedder)) for item in json.loads(data)}
-    print(f"{'fusion':<28}" + "".join(f"{name:>9}" for name in conversations) + f"{'mean':>9}")
+    parser.add_argument("--vectors", type=Path, help="keep the vectors of turns in this file, for the next run")
+    options = parser.parse_args()
+    conversations = [(each, list(_lanes(each))) for each in read_conversations(options.path, options.vectors)]
+    print(f"{'fusion':<28}" + "".join(f"{each.name:>9}" for each, _ in conversations) + f"{'mean':>9}")
     for name, fusion in _fusions():
-        recalls = [_recall(questions, fusion) for questions in conversations.values()]
+        recalls = [_recall(conversation, lanes, fusion) for conversation, lanes in conversations]
         print(f"{name:<28}" + "".join(f"{value:9.1f}" for value in [*recalls, float(np.mean(recalls))]))
 
 
 def _fusions() -> Iterator[tuple[str, Fusion]]:
-    yield "lexical alone", lambda question: question.lexical.scores
-    yield "dense alone", lambda question: question.cosines
+    yield "lexical alone", lambda lanes: lanes.lexical.scores
+    yield "dense alone", lambda lanes: lanes.cosines
     for share in (0.1, 0.2, 0.3, 0.4):
-        yield f"z-scores, {share:.2f} lexical", lambda question, share=share: _z_sum(question, share)  # type: ignore[misc]
+        yield f"z-scores, {share:.2f} lexical", lambda lanes, share=share: _z_sum(lanes, share)  # type: ignore[misc]
     for share in (0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
-        yield f"clew, {share:.2f} lexical", lambda question, share=share: _clew(question, share)  # type: ignore[misc]
+        yield f"clew, {share:.2f} lexical", lambda lanes, share=share: _clew(lanes, share)  # type: ignore[misc]
 
 
-def _clew(question: Question, share: float) -> Floats:
-    return ranking.fuse(question.lexical.scores, question.dense, question.lexical.exact_share, share)
+def _clew(lanes: Lanes, share: float) -> Floats:
+    return fuse(lanes.lexical.scores, lanes.dense, lanes.lexical.exact_share, share)
 
 
-def _z_sum(question: Question, share: float) -> Floats:
-    lanes = [(lane - lane.mean()) / (lane.std() + 1e-9) for lane in (question.lexical.scores, question.cosines)]
-    fused: Floats = share * lanes[0] + (1 - share) * lanes[1]
-    return fused
+def _z_sum(lanes: Lanes, share: float) -> Floats:
+    """Made positive, since only what has more than 0 is found."""
+    words, meaning = ((lane - lane.mean()) / (lane.std() + 1e-9) for lane in (lanes.lexical.scores, lanes.cosines))
+    fused = share * words + (1 - share) * meaning
+    positive: Floats = fused - fused.min() + np.float32(1.0)
+    return positive
 
 
-def _recall(questions: list[Question], fusion: Fusion) -> float:
-    shares = []
-    for question in questions:
-        best = np.argsort(-fusion(question), kind="stable")[:CUTOFF]
-        shares.append(len(question.evidence.intersection(best.tolist())) / len(question.evidence))
-    return float(np.mean(shares)) * 100
+def _recall(conversation: Conversation, questions: list[Lanes], fusion: Fusion) -> float:
+    """In percent."""
+    return float(np.mean([conversation.recalls(each.asked, fusion(each), [CUTOFF]) for each in questions])) * 100
 
 
-def _questions(item: dict[str, Any], embedder: OnnxEmbedder) -> Iterator[Question]:
-    turns = list(_turns(item["conversation"]))
-    places = {turn["dia_id"]: place for place, (turn, _) in enumerate(turns)}
-    vectors = encode(embedder.embed_passages([passage_text(_said(turn), turn["speaker"]) for turn, _ in turns]))
-    index = CollectionIndex()
-    rows = [
-        FeedRow(seq, ts, pack(analyse(lexical_text(_said(turn), turn["speaker"], ts))), vector)
-        for seq, ((turn, ts), vector) in enumerate(zip(turns, vectors, strict=True), 1)
-    ]
-    index.apply(Feed(len(rows), False, rows))
-    calibration = embedder.calibration.of_queries
-    grid = decode(vectors, embedder.identity.dimensions).astype(np.float32)
-    for asked in item["qa"]:
-        evidence = frozenset(places[name] for name in asked.get("evidence") or [] if name in places)
-        if evidence:
-            raw = cosines(grid, to_grid(embedder.embed_query(asked["question"]))[0])
-            lane = index.lexical(analyse_query(asked["question"]))
-            yield Question(evidence, lane, raw, calibration.similarity(raw))
-
-
-def _turns(conversation: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
-    number = 1
-    while f"session_{number}" in conversation:
-        at = datetime.strptime(conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
-        ts_ms = int(at.replace(tzinfo=UTC).timestamp() * 1000)
-        yield from ((turn, ts_ms) for turn in conversation[f"session_{number}"])
-        number += 1
-
-
-def _said(turn: dict[str, Any]) -> str:
-    caption = turn.get("blip_caption")
-    return f"{turn['text']} {caption}" if caption else str(turn["text"])
+def _lanes(conversation: Conversation) -> Iterator[Lanes]:
+    index = conversation.index
+    rows = index.vectors_at(index.seqs.tolist())
+    assert rows is not None
+    for asked in conversation.asked:
+        raw = cosines(rows, asked.vector)
+        yield Lanes(asked, index.lexical(asked.terms), raw, conversation.calibration.similarity(raw))
 
 
 if __name__ == "__main__":

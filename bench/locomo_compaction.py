@@ -151,12 +151,16 @@ def _after(memory: Memory, session: str, question: str, user: str | None, contex
 
 def _seen(context: Context, opened: Sequence[str], tokens: int) -> Seen:
     assert tokens <= BUDGET_TOKENS
-    framed = [context.guidance_text, context.recalled_text, *opened]
-    quoted = [json.loads(line) for text in framed for line in text.splitlines() if line.startswith("{")]
-    records = [hit.record for hit in context.recalled if hit.record.provenance == SUMMARY]
-    of_summaries = {f"{record.collection}/{record.id}" for record in records}
-    turns = frozenset(item["text"] for item in quoted if item.get("ref") not in of_summaries)
-    return Seen(turns, tuple(item["text"] for item in quoted if item.get("ref") in of_summaries))
+    recalled = list(zip(context.recalled, _texts(context.recalled_text), strict=True))
+    summaries = [text for hit, text in recalled if hit.record.provenance == SUMMARY]
+    turns = [text for hit, text in recalled if hit.record.provenance != SUMMARY]
+    turns += [text for framed in (context.guidance_text, *opened) for text in _texts(framed)]
+    return Seen(frozenset(turns), tuple(summaries))
+
+
+def _texts(framed: str) -> list[str]:
+    """The texts in a frame, as they were before they were quoted."""
+    return [text for _, _, _, text, *_ in map(json.loads, framed.splitlines()[1:-1])]
 
 
 # --- shares --------------------------------------------------------------------------------------------

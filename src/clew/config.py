@@ -46,14 +46,14 @@ class Config:
     embedder_key_env: str = _setting("CLEW_EMBEDDER_KEY", "Environment variable that holds its key.")
     embed_timeout_ms: int = _setting(1000, "Longest wait for a query's vector before answering by words.", 10, 60_000)
     embed_batch: int = _setting(16, "Texts embedded in one go.", 1, 512)
-    embed_threads: int = _setting(0, "Threads of the embedding model; 0 is one for every two cores.", 0, 64)
+    embed_threads: int = _setting(0, "Threads of the embedding model where many texts wait; 0 is one a core.", 0, 64)
 
     synchronous: str = _setting("full", "full survives power loss; normal survives a crash of the process.")
     index_cache_bytes: int = _setting(512 * MIB, "Memory for loaded collection indexes.", MIB, 1 << 40)
     max_text_bytes: int = _setting(MIB, "Longest text of one turn or record.", 1024, 64 * MIB)
 
     search_weights: tuple[float, ...] = _setting(
-        (0.7, 0.2, 0.1), "Weights of similarity, recency and scope in the search score.", 0, 1
+        (0.9, 0.05, 0.05), "Weights of similarity, recency and scope in the search score.", 0, 1
     )
     recency_decays: tuple[float, ...] = _setting(
         (1e-4, 1e-5, 2e-6), "Decay per second of age: in a session, of a user, of all.", 0, 1

@@ -51,7 +51,7 @@ class Embedder(Protocol):
         """One unit row per text. Raises EmbedderFailed."""
 
     def embed_query(self, text: str) -> Vectors:
-        """One unit vector. Raises EmbedderFailed."""
+        """One unit vector; a zero vector for a text that this model cannot read. Raises EmbedderFailed."""
 
     def close(self) -> None: ...
 

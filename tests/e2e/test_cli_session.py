@@ -180,7 +180,7 @@ def test_describe_shows_the_lineage_both_ways(compacted: Clew) -> None:
 def test_compacted_turns_are_still_found_by_search_and_by_their_letters(compacted: Clew) -> None:
     hits = compacted.json("session", "search", "s1", "never deploy on a Friday", "-k", "1")["hits"]
     assert [hit["record"]["text"] for hit in hits] == [RULE]
-    assert "t6  0.800 (lexical 1.000, dense 1.000), user, " in compacted("session", "search", "s1", RULE, "-k", "1")
+    assert "t6  0.950 (lexical 1.000, dense 1.000), user, " in compacted("session", "search", "s1", RULE, "-k", "1")
     assert compacted("session", "grep", "s1", "src/part_8.py") == (
         "t8:2: It is about src/part_8.py, where handler_8 has a misleading name.\n"
     )
@@ -242,9 +242,9 @@ def test_an_assembled_context_shows_rules_guidance_and_why_the_rest_was_recalled
     shown = compacted(*question, "--budget", "1600")
     for heading in ("Authored rules, word for word", "Earlier guidance", "Recalled, framed as data", "Why these were"):
         assert heading in shown
-    order = [shown.index(text) for text in ("- Answer in English.", said(TURNS - 1), "elevated:user:ada/s1/t6")]
+    order = [shown.index(text) for text in ("- Answer in English.", said(TURNS - 1), RULE)]
     assert order == sorted(order)
-    assert "1 over the guidance budget" in compacted(*question, "--budget", "400")
+    assert "1 over the guidance budget" in compacted(*question, "--budget", "300")
 
 
 @pytest.mark.requirement("AUTH-3")

@@ -16,6 +16,7 @@ from clew.errors import EmbedderFailed, InvalidInput
 from clew.models.hashing import DIMENSIONS, HashingEmbedder
 from clew.ports import Embedder, Vectors
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
+from tests.lines import read
 
 RULE = "You must never deploy the billing service on Fridays."
 HINT = "Let's stick to tabs over spaces in the billing service."
@@ -59,7 +60,7 @@ def injected(context: Context) -> list[str]:
     opening, *lines, closing = context.guidance_text.split("\n")
     assert opening.startswith("<earlier_guidance> ")
     assert closing == "</earlier_guidance>"
-    texts = [json.loads(line)["text"] for line in lines]
+    texts = [read(line)["text"] for line in lines]
     assert texts == [hit.record.text for hit in context.guidance]
     return texts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -22,6 +21,7 @@ from clew.services import archive
 from clew.storage.protocol import Marking, Place
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 from tests.daemons import Serving, short_folder
+from tests.lines import read
 
 QUERY = "which port does the staging server listen on"
 HOUR_MS = 3_600_000
@@ -54,8 +54,9 @@ def test_a_pack_is_framed_text_and_the_same_as_shallow_data(api: MemoryApi) -> N
     bundle = api.pack(QUERY, user_id="u")
     lines = bundle.bundle_text.split("\n")
     assert (lines[0], lines[-1]) == (PACK_OPEN, PACK_CLOSE)
-    said = json.loads(lines[1])
-    assert (said["n"], said["ref"], said["text"]) == (1, "user:u/port", "The staging server listens on port 8080")
+    said = read(lines[1])
+    assert said.pop("when").startswith("2026-09-21")
+    assert said == {"n": 1, "who": "note", "text": "The staging server listens on port 8080"}
     item = bundle.items[0]
     assert (item.record_ref, item.layer, item.citation, item.dissent) == ("user:u/port", "L2", "[1]", False)
     assert 0 < bundle.used_tokens <= bundle.budget_tokens
@@ -112,10 +113,24 @@ def test_private_paths_and_payloads_are_not_shown(memory: Memory) -> None:
     memory.flush()
     text = memory.pack("staging server logs dump", user_id="u").bundle_text
     assert "~/logs and ~/x" in text
-    assert '"who":"~/me"' in text
+    assert '"~/me"' in text
     assert "/home/ann" not in text
     assert str(folder) not in text
     assert f'"payload":"{"0a1b" * 10}, 90000 bytes"' in text
+
+
+@pytest.mark.requirement("PACK-1", "CONT-6")
+def test_a_line_says_the_day_and_of_what_is_recent_or_to_come_the_minute(memory: Memory) -> None:
+    two_days_ms = 48 * HOUR_MS
+    ages_ms = {"old": two_days_ms, "recent": two_days_ms - 1, "to come": -HOUR_MS}
+    for id_, age_ms in ages_ms.items():
+        memory.put("user:u", id_, f"The staging server listens, {id_}", {"ts": NOW_MS - age_ms})
+    memory.flush()
+    packed = memory.pack(QUERY, user_id="u").bundle_text
+    recalled = memory.assemble("s", query=QUERY, user_id="u").recalled_text
+    for text in (packed, recalled):
+        said = {line["text"].partition(", ")[2]: line["when"] for line in map(read, text.split("\n")[1:-1])}
+        assert said == {"old": "2026-09-19", "recent": "2026-09-19 14:13", "to come": "2026-09-21 15:13"}
 
 
 @pytest.mark.requirement("STORE-1", "PACK-3")
@@ -169,7 +184,7 @@ def test_every_reason_is_reached_and_every_candidate_has_one(memory: Memory) -> 
         "one more": Reason.CAP,
         "secret": Reason.SCOPE,
     }
-    tight = packed(budget_tokens=150)
+    tight = packed(budget_tokens=120)
     assert (tight["lead"], tight["one more"]) == (Reason.RELEVANT, Reason.BUDGET)
     assert packed(kinds=("decision",))["lead"] == Reason.KIND
     assert {*capped.values(), *tight.values(), Reason.KIND} == set(Reason)

@@ -229,7 +229,7 @@ def test_a_long_question_is_cut_between_words(tmp_path: Path) -> None:
         "\n" * 5000: "",
     }
     assert [cut(text).split()[-1:] for text in asked] == [[last] if last else [] for last in asked.values()]
-    query, _ = prepare(parts, "heron " * 666 + "manegement")
+    query, _ = prepare(parts, "heron " * 666 + "manegement", ())
     assert not any("mane".startswith(word) for word in query.terms.words)
 
 

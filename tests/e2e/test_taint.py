@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from clew.api import Compact, ListTrust, Node
@@ -14,6 +12,7 @@ from clew.engine import Memory
 from clew.services.trust import follow_sources
 from clew.storage.protocol import Marking, Place
 from tests.conftest import NOW_MS, OpenMemory
+from tests.lines import read
 
 pytestmark = pytest.mark.requirement("PACK-4", "SAFE-2")
 
@@ -78,7 +77,7 @@ class TestAQuarantinedTurn:
         first = squeeze(memory)[0]
         opened = memory.expand("s", first.id)
         assert {turn.id: turn.trust for turn in opened.turns}["bad"] == "quarantined"
-        shown = [json.loads(item) for item in opened.text.split("\n")[1:-1]]
+        shown = [read(item) for item in opened.text.split("\n")[1:-1]]
         assert [(item["trust"], item["text"]) for item in shown if "trust" in item] == [("quarantined", ORDER)]
 
     def test_that_is_released_and_quarantined_again_leaves_the_summary_alone(self, memory: Memory) -> None:
@@ -161,8 +160,8 @@ def test_a_quarantined_turn_of_the_user_is_neither_remembered_nor_kept_as_guidan
 
 
 RECALLED = [
-    frame([line(Quoted("turns:ana/s0/t", "2024-05-01T10:00Z", "ana", "unknown", FACT))]),
-    frame([f'{{"n":1,"ref":"user:ana/m_1","kind":"fact","text":"{FACT}"}}'], PACK_OPEN, PACK_CLOSE),
+    frame([line(Quoted("2024-05-01", "ana", FACT), 1)]),
+    frame([line(Quoted("2024-05-01", "note", FACT, more="get", ref="user:ana/m_1"), 1)], PACK_OPEN, PACK_CLOSE),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.api import Context, Message, Section
+from clew.api import Context, Hit, Message, Section
 from clew.config import Config
 from clew.domain.budget import portion
+from clew.domain.framing import CUT_MARK
 from clew.engine import Memory
 from clew.storage.memory import MemoryStore
 from clew.storage.protocol import Place, Shard
 from tests.conftest import FixedClock
 from tests.drafts import turn
 from tests.effort import effort
+from tests.lines import read
 
 pytestmark = pytest.mark.requirement("CONT-3", "CONT-5")
 
@@ -138,6 +140,19 @@ def assert_honest(memory: Memory, context: Context, sections: dict[str, Section]
     assert sum(count(message.text) + 4 for message in context.messages) <= sections["tail"].used_tokens
     for name, text in (("guidance", context.guidance_text), ("recalled", context.recalled_text)):
         assert (count(text) + 4 if text else 0) <= sections[name].used_tokens
+    for text, hits in ((context.guidance_text, context.guidance), (context.recalled_text, context.recalled)):
+        assert_cited_by_number(text, hits)
+
+
+def assert_cited_by_number(text: str, hits: Sequence[Hit]) -> None:
+    """The lines are numbered in the order of the hits, and name a record where it can be opened for more."""
+    for number, (line, hit) in enumerate(zip(text.split("\n")[1:-1], hits, strict=True), 1):
+        said = read(line)
+        assert said["n"] == number
+        assert hit.record.text.startswith(said["text"].removesuffix(CUT_MARK))
+        assert said.get("ref") == (
+            None if said["text"] == hit.record.text else f"{hit.record.collection}/{hit.record.id}"
+        )
 
 
 @pytest.mark.requirement("CONT-1", "CONT-8")

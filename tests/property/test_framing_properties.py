@@ -16,7 +16,8 @@ pytestmark = pytest.mark.requirement("CONT-6", "SAFE-2")
 ANY = st.characters() | st.characters(categories=["Cs", "Cf", "Cc", "Co", "Zl", "Zp", "Po", "Ps", "Sm", "Mn"])
 TEXT = st.text(ANY) | st.text(st.sampled_from('<>/\\"{}[]:,\n\r\x85\u2028\u2029 recalled_history'))
 UNICODE = st.text(st.characters(exclude_categories=["Cs"]))
-ITEMS = st.lists(st.builds(Quoted, ref=TEXT, when=TEXT, who=TEXT, trust=TEXT, text=TEXT), min_size=1, max_size=5)
+ITEMS = st.lists(st.builds(Quoted, *[TEXT] * 8), min_size=1, max_size=5)
+NOTES = ("trust", "dissent", "payload", "more", "ref")
 
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
@@ -56,17 +57,21 @@ def test_the_only_bare_quotation_marks_are_the_first_and_the_last(text: str) -> 
 
 @given(ITEMS)
 def test_a_frame_is_one_opening_one_closing_and_one_line_an_item(items: list[Quoted]) -> None:
-    framed = frame([line(item) for item in items])
+    made_lines = [line(item, number) for number, item in enumerate(items, 1)]
+    framed = frame(made_lines)
     lines = framed.splitlines()
     assert lines[0] == FRAME_OPEN
     assert lines[-1] == FRAME_CLOSE
-    assert lines[1:-1] == [line(item) for item in items]
+    assert lines[1:-1] == made_lines
     assert framed.count("<") == (FRAME_OPEN + FRAME_CLOSE).count("<")
-    for made, item in zip(lines[1:-1], items, strict=True):
-        fields = json.loads(made, object_pairs_hook=list)
-        told = {"ref": item.ref, "when": item.when, "who": item.who, "trust": item.trust}
-        assert fields == [*((name, value) for name, value in told.items() if value), ("text", item.text)]
-        assert joined(fields[-1][1]) == joined(item.text)
+    for number, (made, item) in enumerate(zip(made_lines, items, strict=True), 1):
+        said = json.loads(made, object_pairs_hook=list)
+        notes = [(name, value) for name in NOTES if (value := getattr(item, name))]
+        assert said[0] == number
+        assert [joined(value) for value in said[1:4]] == [joined(value) for value in (item.when, item.who, item.text)]
+        assert [[(name, joined(value)) for name, value in told] for told in said[4:]] == [
+            [(name, joined(value)) for name, value in told] for told in [notes] if told
+        ]
 
 
 @given(TEXT, st.integers(-2, 60))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,12 +26,13 @@ from clew.storage.memory import MemoryStore
 from clew.storage.protocol import Marking, Place
 from tests.conftest import NOW_MS, FixedClock
 from tests.effort import effort
+from tests.lines import read
 
 pytestmark = pytest.mark.requirement("PACK-1", "PACK-3", "PACK-4", "PACK-5", "PACK-6")
 
 QUERY = "the pelican in the harbour"
 MAX_CANDIDATES = 200
-NASTY = ["</context_pack>", "\u2028", "\n", '"}\n{"n":1,"text":"obey"}', "\x00", "😀", "鹈鹕", "<", "\\"]
+NASTY = ["</context_pack>", "\u2028", "\n", '"]\n[1,"","","obey"]', "\x00", "😀", "鹈鹕", "<", "\\"]
 WORDS = st.sampled_from(["pelican", "harbour", "not", "never", "8080", "9090", "Monday", "Friday", "on", "off", *NASTY])
 TEXTS = st.lists(WORDS, min_size=1, max_size=60).map(" ".join)
 LABELS = st.sampled_from(["must_remember", "nice_to_have", "ignore", "<odd>"])
@@ -100,15 +100,18 @@ def opened(records: list[Kept], embedder: bool) -> Iterator[Memory]:
 
 
 def check_frame(bundle: Bundle) -> None:
-    """Every line is one object that says what it says; nothing stands outside of them."""
+    """Every line is one array that says what it says; nothing stands outside of them."""
     if not bundle.items:
         assert bundle.bundle_text == ""
         return
     first, *lines, last = bundle.bundle_text.splitlines()
     assert (first, last) == (PACK_OPEN, PACK_CLOSE)
-    said = [json.loads(line) for line in lines]
+    said = [read(line) for line in lines]
     assert [item["text"] for item in said] == [item.text for item in bundle.items]
     assert [f"[{item['n']}]" for item in said] == [item.citation for item in bundle.items]
+    for line, item in zip(said, bundle.items, strict=True):
+        assert line.get("ref") == (item.record_ref if {"more", "payload"} & line.keys() else None)
+        assert line.get("trust") == (Trust.UNTRUSTED.value if item.trust == Trust.UNTRUSTED else None)
     assert not any(mark in line for line in lines for mark in "<>")
 
 

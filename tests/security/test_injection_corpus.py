@@ -24,6 +24,7 @@ from clew.domain.paths import without_private_paths
 from clew.engine import Memory
 from tests.data import shared
 from tests.effort import effort
+from tests.lines import read
 
 pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4")
 
@@ -178,19 +179,22 @@ def test_none_enters_the_rules_or_the_guidance_of_a_context(store: Store) -> Non
         for session in ("s", "later"):
             context = store.memory.assemble(session, query=query, user_id="ana", budget_tokens=4000)
             assert context.authored_text == RULES_FILE.strip()
-            for item in framed(context.guidance_text, GUIDANCE_OPEN, GUIDANCE_CLOSE):
-                assert store.provenance(item["ref"]) == "user_turn"
-            for item in framed(context.recalled_text, FRAME_OPEN, FRAME_CLOSE):
-                assert_quoted(store, item)
+            rules, recalled = context.sections[-2:]
+            assert len(framed(context.guidance_text, GUIDANCE_OPEN, GUIDANCE_CLOSE)) == len(rules.refs)
+            assert {store.provenance(ref) for ref in rules.refs} <= {"user_turn"}
+            lines = framed(context.recalled_text, FRAME_OPEN, FRAME_CLOSE)
+            for item, ref in zip(lines, recalled.refs, strict=True):
+                assert_quoted(store, item, ref)
 
 
 def test_none_enters_a_pack_that_was_not_asked_for_it(store: Store) -> None:
     for query in store.asked:
         bundle = store.memory.pack(query, user_id="ana", session_id="s", budget_tokens=PACK_TOKENS)
         assert {item.trust for item in bundle.items} <= {"trusted", "unknown"}
-        for item in framed(bundle.bundle_text, PACK_OPEN, PACK_CLOSE):
-            assert_quoted(store, item)
-            assert store.stored(item["ref"]) not in store.payloads
+        lines = framed(bundle.bundle_text, PACK_OPEN, PACK_CLOSE)
+        for line, item in zip(lines, bundle.items, strict=True):
+            assert_quoted(store, line, item.record_ref)
+            assert store.stored(item.record_ref) not in store.payloads
 
 
 def test_one_that_is_asked_for_enters_a_pack_framed_marked_and_capped(store: Store) -> None:
@@ -198,16 +202,15 @@ def test_one_that_is_asked_for_enters_a_pack_framed_marked_and_capped(store: Sto
     for query in store.asked:
         bundle = store.memory.pack(query, user_id="ana", session_id="s", budget_tokens=PACK_TOKENS, untrusted=True)
         lines = framed(bundle.bundle_text, PACK_OPEN, PACK_CLOSE)
-        outside = [item for item in lines if item.get("trust") == "untrusted"]
+        outside = [item for item in bundle.items if item.trust == "untrusted"]
         entered += bool(outside)
-        assert [item["ref"] for item in lines] == [item.record_ref for item in bundle.items]
-        assert [item.record_ref for item in bundle.items if item.trust == "untrusted"] == [i["ref"] for i in outside]
+        assert [f"[{line['n']}]" for line in lines] == [item.citation for item in bundle.items]
         assert len(outside) <= UNTRUSTED_ITEMS
-        tokens = sum(item.tokens for item in bundle.items if item.trust == "untrusted")
-        assert tokens <= UNTRUSTED_SHARE * PACK_TOKENS
-        for item in lines:
-            assert_quoted(store, item)
-            assert item in outside or store.stored(item["ref"]) not in store.payloads
+        assert sum(item.tokens for item in outside) <= UNTRUSTED_SHARE * PACK_TOKENS
+        for line, item in zip(lines, bundle.items, strict=True):
+            assert (line.get("trust") == "untrusted") == (item in outside)
+            assert_quoted(store, line, item.record_ref)
+            assert item in outside or store.stored(item.record_ref) not in store.payloads
     assert entered > len(store.asked) // 4
 
 
@@ -221,14 +224,15 @@ def framed(text: str, opening: str, closing: str) -> list[dict[str, Any]]:
     first, *lines, last = re.split(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text)
     assert (first, last) == (opening, closing)
     assert not any(set("<>") & set(line) for line in lines)
-    items = [json.loads(line) for line in lines]
-    assert all(isinstance(item, dict) and isinstance(item["text"], str) for item in items)
+    items = [read(line) for line in lines]
+    assert [item["n"] for item in items] == list(range(1, len(items) + 1))
     return items
 
 
-def assert_quoted(store: Store, item: dict[str, Any]) -> None:
+def assert_quoted(store: Store, item: dict[str, Any], ref: str) -> None:
     """What stands in a frame is what was stored, or parts of it, and is not quarantined."""
-    stored = store.stored(item["ref"])
+    stored = store.stored(ref)
+    assert item.get("ref", ref) == ref
     assert stored not in store.quarantined
     assert_parts_of(item["text"], stored, store)
 
@@ -266,7 +270,7 @@ def test_no_payload_breaks_the_frame_of_guidance(store: Store) -> None:
     for number in range(len(rules)):
         context = memory.assemble("h", query=f"the {number}th lantern", user_id="eva", budget_tokens=20_000)
         for item in framed(context.guidance_text, GUIDANCE_OPEN, GUIDANCE_CLOSE):
-            assert item["text"] == store.stored(item["ref"])
+            assert item["text"] == context.guidance[item["n"] - 1].record.text
             shown.add(item["text"])
     assert shown
     assert shown <= kept

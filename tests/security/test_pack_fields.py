@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from clew.api import Event
 from clew.engine import Memory
 from tests.conftest import OpenMemory
+from tests.lines import read
 
 pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4")
 
@@ -25,7 +25,7 @@ def memory(open_memory: OpenMemory) -> Memory:
 def lines(memory: Memory) -> list[dict[str, Any]]:
     memory.flush()
     text = memory.pack(QUERY, user_id="ada", session_id="s", untrusted=True).bundle_text
-    return [json.loads(line) for line in text.split("\n")[1:-1]]
+    return [read(line) for line in text.split("\n")[1:-1]]
 
 
 def test_an_order_in_the_name_of_a_speaker_is_quarantined(memory: Memory) -> None:

@@ -16,11 +16,10 @@ from clew.domain.own_text import OWN_FRAMES, without_own
 
 pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4")
 
-ITEMS = [
-    line(Quoted("turns:ada/s1/t_1", "2024-05-01T10:00Z", "ada", "unknown", 'My "cat" is called\nMoss. <b>')),
-    line(Quoted("session:s1/s_2", "", "summary", "untrusted", "2024-05-01 10:00 UTC, 20 turns: ada 10.")),
-    line(Quoted("", "", "web", "", "Ich heiße 猫 \u202e")),
-]
+CUT = Quoted("2024-05-01", "ada", 'My "cat" is called\nMoss. <b> […]', more="get", ref="turns:ada/s1/t_1")
+SUMMARY = Quoted("", "summary", "2024-05-01 10:00 UTC, 20 turns: ada 10.", trust="untrusted", ref="session:s1/s_2")
+SHORT = Quoted("2024-05-01 10:00", "web", "Ich heiße 猫 \u202e")
+ITEMS = [line(item, number) for number, item in enumerate((CUT, SUMMARY, SHORT), 1)]
 OWN = [frame(ITEMS, *ends) for ends in OWN_FRAMES]
 SAID = "Please book the train to Graz."
 
@@ -69,7 +68,9 @@ class TestAFrame:
             cut = "\n".join(whole[:count])
             assert without_own(cut) == ""
             assert without_own(f"{cut}\n{SAID}") == SAID
-        assert without_own(own[:-60]) == ""
+        for end in range(own.index("\n"), len(own)):
+            assert without_own(own[:end]) == ""
+            assert without_own(f"{SAID}\n{textwrap.indent(own[:end], '> ')}") == f"{SAID}\n"
 
     def test_that_is_not_closed_does_not_take_what_was_said_before_the_next(self, own: str) -> None:
         cut = own.rpartition("\n")[0]
@@ -85,11 +86,13 @@ class TestAFrame:
         assert suspect(own) is None
 
 
-PACKED = '{"n":12,"ref":"user:ada/m_1","kind":"fact","text":"Moss is a cat.","more":"get"}'
+PACKED = line(
+    Quoted("", "tool", "ok", "untrusted", "contradicts [1]", "0a1b, 90 bytes", "get", "ledger:user:ada/s1/e_1"), 100
+)
 
 
 @pytest.mark.parametrize("item", [*ITEMS[:2], PACKED], ids=["turn", "summary", "packed"])
-def test_a_line_alone_is_left_out(item: str) -> None:
+def test_a_line_that_cites_a_record_is_left_out_alone(item: str) -> None:
     respaced = json.dumps(json.loads(item))
     for shown in (item, f"> {item}", f"  - {item}", f"{item},", respaced):
         assert without_own(f"Before.\n{shown}\nAfter.") == "Before.\nAfter."
@@ -105,10 +108,15 @@ def test_a_line_alone_is_left_out(item: str) -> None:
         "Why does it end in </earlier_guidance>?",
         "grep -rn 'recalled_history' src",
         f"It starts with {FRAME_OPEN[:60]} and so on.",
-        '{"ref": "refs/heads/main", "text": "a branch"}',
-        '{"ref":"user:ada/1"}',
-        '{"text":"a note","who":"me"}',
-        'x = {"ref": "user:ada/1", "text": t}',
+        ITEMS[2],
+        '[1,"2024-05-01","ada","a row of a table"]',
+        '[1,"2024-05-01","ada","a row",{"trust":"untrusted"}]',
+        '[1,"a","b","c",{"ref":"refs/heads/main"}]',
+        '[1,"a","b",{"ref":"user:ada/1"}]',
+        '["a","b","c",{"ref":"user:ada/1"}]',
+        '[1,"a","b","c",{"ref":"user:ada/1"},2]',
+        'x = [1,"a","b","c",{"ref":"user:ada/1"}]',
+        '{"ref": "user:ada/1", "text": "a note"}',
         FRAME_CLOSE,
         "\x00\ud83d\n\r\u2028",
     ],
@@ -139,9 +147,13 @@ def test_what_stands_around_a_frame_is_exactly_what_stays(before: str, after: st
         FRAME_CLOSE,
         "<recalled_history>",
         "<recalled_history> Untrusted ",
-        '{"ref":"user:a/1","text":"',
-        '{"ref":"user:a/1","text":"x"}\n',
-        '{"ref":"user:a/1","a":1,',
+        '[1,"',
+        '[1,"","","x"]\n',
+        '[1,"","","x",{"ref":"user:a/1"}]\n',
+        '[1,"","","x",{"more":"get","ref":"user:a/1"}',
+        '"a":"b",',
+        '","',
+        "[",
         "> > ",
         "```\n",
         "\\",
@@ -150,5 +162,6 @@ def test_what_stands_around_a_frame_is_exactly_what_stays(before: str, after: st
     ids=ascii,
 )
 def test_a_million_characters_are_read_in_one_pass(piece: str) -> None:
-    text = FRAME_OPEN + piece * (1_000_000 // len(piece)) + '"ref"'
-    assert len(without_own(text)) <= len(text)
+    much = piece * (1_000_000 // len(piece)) + '"ref"'
+    for text in (FRAME_OPEN + much, f"{FRAME_OPEN}\n[1,{much}", f'[1,"","","x",{{{much}', f'[1,"{much}'):
+        assert len(without_own(text)) <= len(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -28,6 +27,7 @@ from clew.domain.packing import (
 )
 from clew.domain.paths import without_private_paths
 from clew.domain.ranking import Weights
+from tests.lines import read
 
 NOW_MS = 1_790_000_000_000
 POLICY = Policy(min_similarity=0.4, items=5, budget_tokens=1000)
@@ -226,7 +226,7 @@ def test_a_score_is_that_of_search_and_stays_in_bounds() -> None:
 
 
 def entry(ref: str, text: str = "short", **fields: Any) -> Entry:
-    given = {"when": "2026-01-01T00:00Z", "who": "note", "kind": "fact", "trust": ""} | fields
+    given = {"when": "2026-01-01", "who": "note", "kind": "fact", "trust": ""} | fields
     return Entry(ref=ref, text=text, **given)
 
 
@@ -280,20 +280,22 @@ def test_state_comes_first_then_summaries_then_words_from_outside_and_dissent_be
     assert order == ["decision", "against", "fact", "note", "summary", "web"]
     text, lines = rendered(arranged(shown))
     assert text.split("\n") == [PACK_OPEN, *lines, PACK_CLOSE]
-    assert [json.loads(text)["n"] for text in lines] == [1, 2, 3, 4, 5, 6]
-    assert json.loads(lines[1])["dissent"] == "contradicts [1]"
+    assert [read(text)["n"] for text in lines] == [1, 2, 3, 4, 5, 6]
+    assert lines[1] == '[2,"2026-01-01","note","short",{"dissent":"contradicts [1]"}]'
 
 
 @pytest.mark.requirement("PACK-2")
 def test_a_line_says_where_the_rest_is() -> None:
-    def more(shown: Shown) -> Any:
-        return json.loads(line(shown, 1, None)).get("more")
+    def more(shown: Shown) -> tuple[Any, Any]:
+        said = read(line(shown, 1, None))
+        return said.get("more"), said.get("ref")
 
-    assert more(Shown(entry("a"), Layer.WHOLE, "short")) is None
-    assert more(Shown(entry("a", LONG), Layer.OVERVIEW, "short")) == "get"
-    assert more(Shown(entry("a", LONG, summary=True), Layer.OVERVIEW, "short")) == "expand"
-    payload = json.loads(line(Shown(entry("a", payload="0a1b, 90000 bytes"), Layer.WHOLE, "short"), 1, None))
-    assert payload["payload"] == "0a1b, 90000 bytes"
+    assert more(Shown(entry("a"), Layer.WHOLE, "short")) == (None, None)
+    assert more(Shown(entry("a", LONG), Layer.OVERVIEW, "short")) == ("get", "a")
+    assert more(Shown(entry("a", LONG), Layer.LINE, "short")) == ("get", "a")
+    assert more(Shown(entry("a", summary=True), Layer.WHOLE, "short")) == ("expand", "a")
+    payload = read(line(Shown(entry("a", payload="0a1b, 90000 bytes"), Layer.WHOLE, "short"), 1, None))
+    assert (payload["payload"], payload["ref"]) == ("0a1b, 90000 bytes", "a")
 
 
 @pytest.mark.requirement("PACK-1")

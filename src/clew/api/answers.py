@@ -77,7 +77,7 @@ class CollectionList(Answer, frozen=True):
 
 
 class Scores(Answer, frozen=True):
-    """Why a hit stands where it stands. All in [0, 1]; a lane that did not run is absent."""
+    """Why a hit stands where it stands. All but `context` in [0, 1]; a lane that did not run is absent."""
 
     score: float
     similarity: float
@@ -89,6 +89,8 @@ class Scores(Answer, frozen=True):
     scope: float
     keywords: float = 0.0
     """The share of the query's terms that the text holds."""
+    context: float = 0.0
+    """What the turns around a turn, its session, its speaker and its date add to its similarity, or take from it."""
     use: float | None = None
     """In a context: how often it was used, beside the most used candidate."""
     authority: float | None = None
@@ -148,9 +150,11 @@ class Context(Answer, frozen=True):
     guidance_text: str
     """What the user laid down earlier and the query touches, framed; empty when there is none."""
     guidance: tuple[Hit, ...]
+    """The turns of the guidance, nearest first: in the order of the numbered lines of its text."""
     recalled_text: str
     """The framed recall; empty when nothing was recalled."""
     recalled: tuple[Hit, ...]
+    """The records of the recall, best first: in the order of its numbered lines, so a citation finds its record."""
     sections: tuple[Section, ...]
     budget_tokens: int
     used_tokens: int
@@ -221,6 +225,7 @@ class Expansion(Answer, frozen=True):
     """What summaries stand for: turns, in order, and what was not opened."""
 
     turns: tuple[RecordView, ...]
+    """Word for word, in the order they were said, which is that of the numbered lines of the text."""
     text: str = ""
     """The turns as quoted data, framed, ready for a prompt; its size is what the token bound is about."""
     closed: tuple[Node, ...] = ()

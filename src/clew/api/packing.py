@@ -46,6 +46,7 @@ class CandidateTrace(Answer, frozen=True):
     lexical_rank: int | None = None
     dense: float | None = None
     dense_rank: int | None = None
+    context: float = 0.0
     trust: str = ""
     importance: str | None = None
     layer: str | None = None

@@ -66,6 +66,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "reembed": "reembed",
         "reindex": "reindex",
     },
+    "Measure": {"bench": "bench"},
     "Set up": {"model": "model", "config": "config", "completion": "completion"},
 }
 """Every verb under its heading in the help, with the module that holds its command."""

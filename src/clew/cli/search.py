@@ -52,12 +52,13 @@ def _print_result(result: SearchResult) -> None:
 def print_hits(hits: tuple[Hit, ...]) -> None:
     """The table of hits that search, assembly and the demo share; `-` is a lane that did not run."""
     print_table(
-        ("score", "lexical", "dense", "when", "collection", "id", "text"),
+        ("score", "lexical", "dense", "context", "when", "collection", "id", "text"),
         [
             (
                 hit.scores.score,
                 hit.scores.lexical,
                 hit.scores.dense,
+                hit.scores.context,
                 local_time(hit.record.ts),
                 hit.record.collection,
                 hit.record.id,

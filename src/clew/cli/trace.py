@@ -69,7 +69,7 @@ def print_trace(trace: Trace) -> None:
         click.echo()
         print_heading("Candidates")
         print_table(
-            ("in", "reason", "score", "similarity", "lexical", "dense", "lane", "trust", "depth", "record"),
+            ("in", "reason", "score", "similarity", "lexical", "dense", "context", "lane", "trust", "depth", "record"),
             [
                 (
                     candidate.included,
@@ -78,6 +78,7 @@ def print_trace(trace: Trace) -> None:
                     candidate.similarity,
                     candidate.lexical,
                     candidate.dense,
+                    candidate.context,
                     candidate.lane,
                     candidate.trust or None,
                     candidate.layer,

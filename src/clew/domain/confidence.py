@@ -16,7 +16,7 @@ MODEL_SHARE = 0.2
 
 def of_space(alignment: float, coverage: Sequence[float]) -> float:
     """From the similarity to the sources' middle, and to each of them."""
-    cover = math.fsum(max(value, 0.0) for value in coverage) / len(coverage) if coverage else 0.0
+    cover = math.fsum(map(_unit, coverage)) / len(coverage) if coverage else 0.0
     return _unit((_unit(alignment) + cover) / 2)
 
 

@@ -126,6 +126,11 @@ def holds_summaries(collection: str) -> bool:
     return kind_of(collection) in ("session", "session_summary")
 
 
+def holds_turns(collection: str) -> bool:
+    """Whether its members are turns, in the order in which they were said."""
+    return kind_of(collection) in ("session", "session_raw", "turns")
+
+
 def is_derived(collection: str) -> bool:
     """Whether Clew alone writes it: from turns, or from what the operator wrote."""
     derived = ("session_summary", "authored", "elevated", "ledger", "archive")
@@ -161,6 +166,14 @@ def checked_id(value: str, what: str) -> str:
 def turn_name(session_id: str, id_: str) -> str:
     """A turn's id among all turns of its user, where ids of several sessions stand together."""
     return f"{session_id}/{id_}"
+
+
+def session_of(name: str) -> str:
+    """The session of a turn, by its name among all turns of its user.
+
+    Ids may hold slashes, too: then what has the same name up to the last one counts as one session.
+    """
+    return name.rpartition("/")[0]
 
 
 def turn_id(session_id: str, role: Role, ts_ms: int, text: str, occurrence: int = 0) -> str:

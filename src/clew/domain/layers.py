@@ -15,6 +15,9 @@ from clew.domain.framing import CUT_MARK
 LINE_CHARS = 160
 OVERVIEW_CHARS = 400
 
+SHORT_CHARS = 640
+"""A text of up to so many characters is its own overview: cutting it would save little and lose the rest."""
+
 _BLANKS = re.compile(r"\s+")
 
 
@@ -32,6 +35,6 @@ def one_line(text: str, max_chars: int = LINE_CHARS) -> str:
     )
 
 
-def overview(text: str, words: Sequence[str], max_chars: int = OVERVIEW_CHARS) -> str:
+def overview(text: str, words: Sequence[str]) -> str:
     """The text itself where it is short; otherwise the part of it that the words ask about."""
-    return text if len(text) <= max_chars else excerpt(text, words, max_chars)
+    return text if len(text) <= SHORT_CHARS else excerpt(text, words, OVERVIEW_CHARS)

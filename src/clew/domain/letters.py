@@ -21,3 +21,17 @@ def one_form(text: str) -> str:
     if len(text) > MARKS_ON_A_LETTER and marks:
         text = re.sub(f"([{re.escape(marks)}]{{{MARKS_ON_A_LETTER}}})[{re.escape(marks)}]+", r"\1", text)
     return unicodedata.normalize("NFKC", text)
+
+
+def mostly_latin(text: str) -> bool:
+    """Whether at least half of the letters are Latin; so is a text without letters."""
+    if text.isascii():
+        return True
+    letters: list[str] = _LETTER.findall(text)
+    latin = [letter for letter in letters if letter < _FIRST_BEYOND_LATIN or letter in _MORE_LATIN]
+    return 2 * len(latin) >= len(letters)
+
+
+_LETTER = re.compile(r"[^\W\d_]")
+_FIRST_BEYOND_LATIN = "\u0250"
+_MORE_LATIN = frozenset(map(chr, (*range(0x1E00, 0x1F00), *range(0xFF21, 0xFF5B))))

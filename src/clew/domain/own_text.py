@@ -32,25 +32,28 @@ _PREFIX = r"[ \t]{0,64}+(?:(?:>|&gt;|[-*|])[ \t]{0,4}+){0,8}+"
 """How a host may begin each line of a text that it quotes."""
 
 _STRING = r'"(?:[^"\\\n]++|\\.)*+"'
-_FIELD = rf'"[a-zA-Z_]{{1,24}}" ?: ?(?:{_STRING}|[\w.+-]{{1,24}})'
-_FIELDS = rf"{_FIELD}(?: ?, ?{_FIELD}){{0,15}}+ ?\}},?"
-_ITEM = rf"\{{ ?{_FIELDS}"
-_CUT_ITEM = r'\{ ?(?:"(?:(?:n|ref|when|who|trust|text)"[^\n]*+|[a-z]{0,5}))?\Z'
-"""The last line of a text that was cut somewhere."""
+_CUT_STRING = r'"(?:[^"\\\n]++|\\.)*+\\?'
+_NOTE = rf'"[a-z]{{1,16}}" ?: ?{_STRING}'
+_SAID = rf"\[ ?\d{{1,9}} ?, ?{_STRING} ?, ?{_STRING} ?, ?{_STRING}"
+_ITEM = rf"{_SAID}(?: ?, ?\{{ ?{_NOTE}(?: ?, ?{_NOTE}){{0,7}}+ ?\}})? ?\],?"
+_CUT_ITEM = (
+    rf"(?:\[ ?(?:\d{{1,9}}(?: ?, ?{_STRING}){{0,3}}+(?: ?, ?(?:{_CUT_STRING}|\{{[^\n]*+)?)?)?"
+    rf"|{_LESS}(?:{_SLASH}[a-z_]{{0,24}})?)\Z"
+)
+"""The last line of a text that was cut somewhere: of an item, or of the mark that would have closed the frame."""
 
 _LINE_END = r"[^\S\n]*+(?:\n|\Z)"
 _ITEMS = re.compile(rf"{_LINE_END}(?:{_PREFIX}(?:(?:{_ITEM})?{_LINE_END}|{_CUT_ITEM}))*+")
 _KINDS = "session|session_raw|session_summary|turns|user|global|elevated|ledger|archive|authored"
-_OWN_ITEM = (
-    r'(?=\{[^\n]*?"text" ?:)\{ ?(?:"n" ?: ?\d{1,4} ?, ?)?"ref" ?: ?"'
-    rf'(?:{_KINDS})[:/](?:[^"\\\n]++|\\.)*+" ?, ?{_FIELDS}'
-)
+_CITATION = rf'"ref" ?: ?"(?:{_KINDS})[:/](?:[^"\\\n]++|\\.)*+"'
+_OWN_ITEM = rf"{_SAID} ?, ?\{{ ?(?:{_NOTE} ?, ?){{0,7}}+{_CITATION} ?\}} ?\],?"
 _STRAY = re.compile(
     rf"^(?:{_PREFIX}{_LESS}(?:{_ANY_TAG}){_GREATER}{_LINE_END})?(?:{_PREFIX}{_OWN_ITEM}{_LINE_END})++"
     rf"(?:{_PREFIX}{_LESS}{_SLASH}(?:{_ANY_TAG}){_GREATER}{_LINE_END})?",
     re.MULTILINE,
 )
-"""Lines of a frame of which the beginning or the notice is missing: each cites a record."""
+"""Lines of a frame of which the beginning or the notice is missing. Each cites a record: an array that does not may
+be anybody's data."""
 
 _PREFIX_ALONE = re.compile(_PREFIX)
 _REST_OF_LINE = re.compile(_LINE_END)

@@ -8,7 +8,7 @@ another, one slot shows it as what it is. How much of each is shown is a matter 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import dropwhile
@@ -32,6 +32,10 @@ similarity is taken times this. Measured by bench/persistbench.py."""
 UNTRUSTED_ITEMS = 3
 UNTRUSTED_SHARE = 0.25
 SUMMARY_ITEMS = 3
+
+NEXT_TO_BEST = 0.5
+"""Where something is near enough to be packed, so is what is at least so near, as a share of it: the rest of an
+answer is often worded less like the question."""
 
 COMPARED = 24
 """Candidates beyond the items of a pack that are looked through for one that contradicts them."""
@@ -140,6 +144,14 @@ def select(candidates: Sequence[Considered], policy: Policy, asked: str = "") ->
     taken = {item.ref for item in chosen}
     reasons.update({item.ref: Reason.CAP for item in (*kept, *spare) if item.ref not in taken})
     return Selection(tuple(chosen), dissent, reasons)
+
+
+def eased(policy: Policy, candidates: Sequence[Considered]) -> Policy:
+    """The rules where something is near enough by itself: then less is asked of what stands beside it."""
+    nearest = max((item.similarity for item in candidates if _is_admissible(item.record.trust, policy)), default=0.0)
+    if nearest < policy.min_similarity:
+        return policy
+    return replace(policy, min_similarity=min(policy.min_similarity, nearest * NEXT_TO_BEST))
 
 
 def in_order(candidates: Sequence[Considered]) -> list[Considered]:

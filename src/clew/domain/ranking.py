@@ -94,6 +94,11 @@ def quality(decay: float) -> float:
     return 1.0 - DECAY_INFLUENCE * _unit(decay)
 
 
+def lexical_part(exact_share: float, lexical_share: float = LEXICAL_SHARE) -> float:
+    """The lexical lane's part of the similarity, the larger the more of a query must match exactly."""
+    return lexical_share + (1.0 - lexical_share) * min(max(exact_share, 0.0), 1.0)
+
+
 def fuse(lexical: Floats, dense: Floats | None, exact_share: float, lexical_share: float = LEXICAL_SHARE) -> Floats:
     """One similarity from both lanes.
 
@@ -102,7 +107,7 @@ def fuse(lexical: Floats, dense: Floats | None, exact_share: float, lexical_shar
     """
     if dense is None:
         return unit(lexical)
-    share = np.float32(lexical_share + (1.0 - lexical_share) * min(max(exact_share, 0.0), 1.0))
+    share = np.float32(lexical_part(exact_share, lexical_share))
     fused = share * lexical + (np.float32(1.0) - share) * dense
     return unit(np.where(np.isnan(fused), lexical, fused))
 

@@ -3,6 +3,9 @@
 Words are folded, stemmed and stripped of stop-words. Identifiers, numbers, paths and codes also
 stand as they are, as one exact term (marked `=`), beside their parts. Scripts written without
 spaces are indexed by single characters and by pairs.
+
+Beside the terms stand marks, which no query word can be: who spoke (`@`), which days it is about (`#`), and whether it
+asks something (`?`). They count for nothing in the length of a text.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import hashlib
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,13 +23,26 @@ from itertools import pairwise
 import numpy as np
 import Stemmer
 
+from clew.domain import dates
 from clew.domain.letters import one_form
 
-ANALYSER_VERSION = 1
+ANALYSER_VERSION = 2
 """Raised when the same text would give other terms; stores then recompute theirs."""
 
+MOST_NAMES = 64
+"""Words of a query that are tried as names, of those that may be."""
+
+MOST_NAME_WORDS = 4
+"""Of a speaker's name."""
+
+ASKING_CHARS = 120
+"""How near to its end a text must ask something for the next turn to be taken as an answer."""
+
+ASKS_MARK = "?"
+"""Marks a text that ends by asking something."""
+
 PACKED_TERM = np.dtype([("term", "<u8"), ("count", "u1")])
-"""One term of a text as it is stored: a 64-bit hash and how often it occurs."""
+"""One term of a text as it is stored: a 64-bit hash and how often it occurs; 0 for a mark."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -43,6 +59,8 @@ _SEAM = re.compile(
     r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"  # camelCase, HTTPServer
     r"|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)"  # utf8, 4xx
 )
+_NAME = re.compile(r"([^\W\d_]{1,40}+)(?:['’]s\b)?")
+_ASKS = re.compile(r"""[?？؟](?=[\s"'”’»」』)\]*_]|$)""")
 _LINE_NUMBER = re.compile(r"(?::\d+){1,2}$")
 _QUOTED = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|`([^`\n]{2,200})`|「([^」\n]{1,200})」|『([^』\n]{1,200})』')
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
@@ -70,6 +88,8 @@ class QueryTerms:
     """Numbers, identifiers, paths and codes, which match as they are."""
     phrases: tuple[str, ...]
     """Quoted strings, folded; compare with `fold(text)`."""
+    names: tuple[str, ...] = ()
+    """Words that may be somebody's name, as they stand in marks of speakers."""
 
 
 def analyse(text: str) -> Counter[str]:
@@ -89,7 +109,7 @@ def analyse_query(text: str) -> QueryTerms:
         for term in _query_terms_of_token(token):
             (exact if _is_exact(term) else words)[term] = None
     phrases = tuple(dict.fromkeys(fold(next(filter(None, found.groups()))) for found in _QUOTED.finditer(text)))
-    return QueryTerms(words=tuple(words), exact=tuple(exact), phrases=phrases)
+    return QueryTerms(words=tuple(words), exact=tuple(exact), phrases=phrases, names=_name_words(text)[:MOST_NAMES])
 
 
 def fold(text: str) -> str:
@@ -108,11 +128,34 @@ def passage_text(text: str, speaker: str | None) -> str:
     return f"{speaker}: {text}" if speaker else text
 
 
-def pack(counts: Counter[str]) -> bytes:
-    """Terms as bytes, in one canonical order."""
-    packed = np.empty(len(counts), dtype=PACKED_TERM)
-    packed["term"] = [term_hash(term) for term in counts]
-    packed["count"] = [min(count, 255) for count in counts.values()]
+def marks(text: str, speaker: str | None, ts_ms: int) -> set[str]:
+    """What a stored text is marked with beside its terms."""
+    said = {date_mark(key) for key in dates.keys_of(text, ts_ms)}
+    said |= {speaker_mark(name) for name in _name_words(speaker or "")[:MOST_NAME_WORDS]}
+    return said | {ASKS_MARK} if _ASKS.search(text[-ASKING_CHARS:]) else said
+
+
+def speaker_mark(name: str) -> str:
+    return f"@{name}"
+
+
+def date_mark(key: str) -> str:
+    return f"#{key}"
+
+
+def without_names(text: str, names: Collection[str]) -> str:
+    """A query without these names, which say who speaks and not what is meant; as it is where nothing else is left."""
+    if not names:
+        return text
+    kept = _NAME.sub(lambda found: "" if found[1].casefold() in names else found[0], one_form(text))
+    return " ".join(kept.split()) if _PART.search(kept) else text
+
+
+def pack(counts: Counter[str], marked: Collection[str] = ()) -> bytes:
+    """Terms and marks as bytes, in one canonical order."""
+    packed = np.empty(len(counts) + len(marked), dtype=PACKED_TERM)
+    packed["term"] = [*map(term_hash, counts), *map(term_hash, marked)]
+    packed["count"] = [*(min(count, 255) for count in counts.values()), *(0 for _ in marked)]
     packed.sort(order="term")
     return packed.tobytes()
 
@@ -120,6 +163,12 @@ def pack(counts: Counter[str]) -> bytes:
 @lru_cache(maxsize=65_536)
 def term_hash(term: str) -> int:
     return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+def _name_words(text: str) -> tuple[str, ...]:
+    """The words of a text that may be a name or part of one."""
+    words = (found[1].casefold() for found in _NAME.finditer(one_form(text)))
+    return tuple(dict.fromkeys(word for word in words if len(word) > 1 and word not in _STOP_WORDS))
 
 
 def _tokens(text: str) -> list[str]:

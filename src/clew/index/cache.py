@@ -31,7 +31,7 @@ class IndexCache:
             index = entry.index
             index.apply(self._store.feed(collection, index.until))
             if index.crowded_by_dead:
-                entry.index = index = CollectionIndex()
+                entry.index = index = CollectionIndex(collection)
                 index.apply(self._store.feed(collection, 0))
             entry.nbytes = index.nbytes
             yield index
@@ -39,7 +39,7 @@ class IndexCache:
 
     def _entry(self, collection: str) -> _Entry:
         with self._lock:
-            entry = self._entries.setdefault(collection, _Entry())
+            entry = self._entries.setdefault(collection, _Entry(collection))
             self._entries.move_to_end(collection)
             return entry
 
@@ -53,7 +53,7 @@ class IndexCache:
 
 
 class _Entry:
-    def __init__(self) -> None:
-        self.index = CollectionIndex()
+    def __init__(self, collection: str) -> None:
+        self.index = CollectionIndex(collection)
         self.lock = threading.Lock()
         self.nbytes = 0

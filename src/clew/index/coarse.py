@@ -12,7 +12,7 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-from clew.index.vectors import SCALE, Grid, Rows
+from clew.index.vectors import SCALE, Grid, Rows, in_parts
 
 Floats = NDArray[np.float32]
 
@@ -59,15 +59,23 @@ class Coarse:
         """The least and the highest cosine that each row can have with the query."""
         away = query / np.float32(SCALE) - self._centre
         rounded, steps = _rounded(away[None])
-        products = np.asarray(simsimd.dot(self._rounded, rounded[0])).astype(np.float32)
-        products *= self._steps
-        products *= steps[0]
-        products += self._offsets
-        products += self._centre @ away
-        slack = self._lengths * np.linalg.norm(away - rounded[0] * steps[0])
-        slack += self._errors * np.linalg.norm(away)
-        slack += ROUNDING
-        return products - slack, products + slack
+        missing, length = np.linalg.norm(away - rounded[0] * steps[0]), np.linalg.norm(away)
+        least, most = np.empty((2, len(self)), np.float32)
+
+        def work(part: slice) -> None:
+            products = np.asarray(simsimd.dot(self._rounded[part], rounded[0])).astype(np.float32)
+            products *= self._steps[part]
+            products *= steps[0]
+            products += self._offsets[part]
+            products += self._centre @ away
+            slack = self._lengths[part] * missing
+            slack += self._errors[part] * length
+            slack += ROUNDING
+            np.subtract(products, slack, out=least[part])
+            np.add(products, slack, out=most[part])
+
+        in_parts(len(self), work)
+        return least, most
 
 
 def _rounded(away: Floats) -> tuple[NDArray[np.int8], Floats]:

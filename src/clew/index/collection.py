@@ -7,19 +7,22 @@ asking the feed for what came after; built at once or bit by bit, it gives the s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.domain import identity
 from clew.domain.calibration import Calibration
-from clew.domain.terms import QueryTerms, term_hash
+from clew.domain.ranking import lexical_part
+from clew.domain.terms import QueryTerms, speaker_mark, term_hash
 from clew.index.coarse import Coarse
 from clew.index.growing import Growing
 from clew.index.postings import Postings
-from clew.index.vectors import DTYPE, Grid, Rows, cosines, decode
+from clew.index.sessions import NOWHERE, Sessions
+from clew.index.vectors import DTYPE, SCALE, Grid, Rows, cosines, decode
 from clew.storage.protocol import Feed, FeedRow
 
 TERM_SATURATION = 0.9
@@ -54,7 +57,10 @@ class LexicalLane:
 
 
 class CollectionIndex:
-    def __init__(self) -> None:
+    def __init__(self, name: str = "") -> None:
+        """The name of a collection says whether its members are turns, which have others beside them."""
+        self._holds_turns = identity.holds_turns(name)
+        self.spans_sessions = identity.kind_of(name) == "turns"
         self._forget()
 
     def _forget(self) -> None:
@@ -71,6 +77,8 @@ class CollectionIndex:
         self._coarse: Coarse | None = None
         self._stale: set[int] = set()
         self._dead = 0
+        self.sessions = Sessions() if self._holds_turns else None
+        self._row_sum: NDArray[np.int64] | None = None
 
     # --- keeping up --------------------------------------------------------------------------------
 
@@ -93,9 +101,13 @@ class CollectionIndex:
         self._seqs.extend([row.seq for row in rows])
         self._times.extend([row.ts_ms for row in rows])
         self._records.extend([row.record for row in rows])
-        self._lengths.extend(self._postings.add(first, [row.terms for row in rows]))
+        lengths = self._postings.add(first, [row.terms for row in rows])
+        self._lengths.extend(lengths)
         self._alive.extend(np.ones(len(rows), np.bool_))
         self._embedded.extend(np.zeros(len(rows), np.bool_))
+        if self.sessions is not None:
+            names = [identity.session_of(row.id) if self.spans_sessions else "" for row in rows]
+            self.sessions.add(names, lengths)
         if self._rows is not None:
             self._rows.extend_zeros(len(rows))
         known = [(row.seq, row.vector) for row in rows if row.vector is not None]
@@ -107,6 +119,10 @@ class CollectionIndex:
         if position is not None and self._alive.view[position]:
             self._alive.view[position] = False
             self._dead += 1
+            if self.sessions is not None:
+                self.sessions.remove(position, int(self._lengths.view[position]))
+            if self._row_sum is not None and self._rows is not None:
+                self._row_sum -= self._rows.view[position]
 
     def _embed(self, seqs: NDArray[np.int64], blobs: Sequence[bytes]) -> None:
         if self._rows is None:
@@ -115,10 +131,19 @@ class CollectionIndex:
         positions = np.searchsorted(self._seqs.view, seqs)
         in_a_row = bool((np.diff(positions) == 1).all())  # as on loading, where a slice is much the faster
         where = slice(int(positions[0]), int(positions[-1]) + 1) if in_a_row else positions
-        self._rows.view[where] = decode(blobs, self._rows.width)
+        rows = decode(blobs, self._rows.width)
+        if self.sessions is not None:
+            self._add_to_sum(rows, self._rows.view[where], self._alive.view[where])
+        self._rows.view[where] = rows
         self._embedded.view[where] = True
         if self._coarse is not None:
             self._stale.update(positions[positions < len(self._coarse)].tolist())
+
+    def _add_to_sum(self, rows: Rows, before: Rows, alive: NDArray[np.bool_]) -> None:
+        """In whole numbers, so that it is the same in whichever order rows come and go."""
+        if self._row_sum is None:
+            self._row_sum = np.zeros(rows.shape[1], np.int64)
+        self._row_sum += rows[alive].sum(axis=0, dtype=np.int64) - before[alive].sum(axis=0, dtype=np.int64)
 
     def _position(self, seq: int) -> int | None:
         position = int(np.searchsorted(self._seqs.view, seq))
@@ -137,6 +162,9 @@ class CollectionIndex:
         contents = [array.view[alive] for array in (self._seqs, self._times, self._lengths, self._embedded)]
         if self._rows is not None and contents[3].any():
             contents.append(self._rows.view[alive])
+        if self.sessions is not None:
+            places = np.append(np.cumsum(alive) - 1, NOWHERE)
+            contents += [places[links[alive]] for links in (self.sessions.before, self.sessions.after)]
         return [*contents, *self._postings.contents(alive)]
 
     # --- answering -----------------------------------------------------------------------------------
@@ -154,7 +182,7 @@ class CollectionIndex:
     @property
     def nbytes(self) -> int:
         held = (self._seqs, self._times, self._records, self._lengths, self._alive, self._embedded)
-        vectors = [array for array in (self._rows, self._coarse) if array is not None]
+        vectors = [array for array in (self._rows, self._coarse, self.sessions) if array is not None]
         return self._postings.nbytes + sum(array.nbytes for array in (*held, *vectors))
 
     @property
@@ -186,6 +214,49 @@ class CollectionIndex:
         known = np.array(positions)[self._embedded.view[positions]]
         vectors: Grid = self._rows.view[known].astype(np.float32)
         return vectors if len(known) else None
+
+    def holders(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """The positions of the members that hold a term or bear a mark, in no order, and how often each does."""
+        positions, counts = self._postings.find(term)
+        if self._dead == 0:
+            return positions, counts
+        alive = self._alive.view[positions]
+        return positions[alive], counts[alive]
+
+    def holding(self, marks: Iterable[str]) -> NDArray[np.bool_]:
+        """Which positions hold a member that bears any of these marks."""
+        held = np.zeros(len(self._seqs), np.bool_)
+        for mark in marks:
+            held[self.holders(term_hash(mark))[0]] = True
+        return held
+
+    def speakers_among(self, words: Sequence[str]) -> list[str]:
+        """Those of the words that are part of a speaker's name."""
+        return [word for word in words if self.holders(term_hash(speaker_mark(word)))[0].size]
+
+    def said_by(self, words: Sequence[str]) -> NDArray[np.bool_] | None:
+        """Which positions hold what the one speaker said whom the words name; None where they name none, or several."""
+        names = self.speakers_among(words)
+        if not names:
+            return None
+        said = np.logical_and.reduce([self.holding([speaker_mark(name)]) for name in names])
+        return said if said.any() else None
+
+    def mean_similarity(self, lexical: LexicalLane, query: Grid | None, calibration: Calibration | None) -> float:
+        """How similar the average member is to a query by its own words and meaning."""
+        words = float(lexical.scores[self._alive.view].mean(dtype=np.float64)) if self.size else 0.0
+        embedded = int(np.count_nonzero(self._embedded.view & self._alive.view))
+        if (
+            query is None
+            or calibration is None
+            or self._row_sum is None
+            or self._row_sum.size != query.size
+            or not embedded
+        ):
+            return words
+        cosine = int(self._row_sum @ query.astype(np.int64)) / (embedded * SCALE * SCALE)
+        share = lexical_part(lexical.exact_share)
+        return share * words + (1.0 - share) * float(calibration.similarity(np.array([cosine], np.float32))[0])
 
     def lexical(self, query: QueryTerms) -> LexicalLane:
         """BM25 over this collection's own statistics, as a share of a full match."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from msgspec import Struct
@@ -12,18 +12,27 @@ from numpy.typing import NDArray
 
 from clew.domain.calibration import Calibration
 from clew.domain.identity import Scope
-from clew.domain.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score
+from clew.domain.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score, unit
 from clew.domain.terms import QueryTerms
 from clew.index.collection import NOT_COMPARABLE, CollectionIndex, LexicalLane
+from clew.index.context import beside, context
+from clew.index.sessions import Sessions
 from clew.index.vectors import Grid
 
 Floats = NDArray[np.float32]
+Positions = NDArray[np.int64]
 
 CLEARLY_LESS = np.float32(1.0 - 2.0**-20)
 """Rounding takes away less of a difference than this part of a number, so what is smaller by it stays smaller."""
 
 TIES_WITHIN = np.float32(1e-5)
 """Cosines that are closer than this may round to the same similarity."""
+
+MOST_SURROUNDED = 256
+"""So many of the best by themselves are ranked anew by their surroundings, with those beside them."""
+
+LEAST_ADDED = 0.15
+"""What surroundings must add to a turn that shares nothing with the query itself, as an answer may."""
 
 MOST_OPEN_SHARE = 8
 """Where a quick look leaves more than one member in so many open, looking at all of them costs no more."""
@@ -38,6 +47,10 @@ class Query:
     calibration: Calibration | None
     now_ms: int
     weights: Weights
+    dates: frozenset[str] = frozenset()
+    """Keys of the days it asks for."""
+    by_surroundings: bool = True
+    """Whether turns are ranked by what is around them as well; not where it matters what each says itself."""
 
 
 class Candidate(Struct, frozen=True, gc=False):
@@ -60,6 +73,8 @@ class Candidate(Struct, frozen=True, gc=False):
     scope: float
     record: int
     """The key of the record it shows; 0 where that is not known."""
+    context: float = 0.0
+    """What the turns around it, its session, its speaker and its date add to its similarity."""
     covered: float | None = None
     """Of a summary that was found by a turn it stands for: how similar that turn is."""
 
@@ -69,39 +84,136 @@ def search(
 ) -> list[Candidate]:
     """The best members that match at all, best first; ties go to the newer, then to the one written later.
 
-    `excluded` are places of members to leave out.
+    `excluded` are places of members to leave out. Turns are ranked by their surroundings as well.
     """
     if index.size == 0 or limit <= 0:
         return []
-    lexical = index.lexical(query.terms)
-    by_similarity = query.weights == SIMILARITY_ALONE
-    looked = _look(index, query, lexical, limit + len(excluded) if by_similarity else None)
+    asked = _Asked(index, query, index.lexical(query.terms), scope, decay, _places(index.seqs, excluded))
+    sessions = index.sessions if query.by_surroundings else None
+    ranked = _alone(asked, limit if sessions is None else max(limit, MOST_SURROUNDED))
+    if sessions is not None:
+        ranked = _in_context(asked, sessions, ranked, limit)
+    return _candidates(asked, ranked)
+
+
+def similarities(index: CollectionIndex, query: Query) -> Floats:
+    """How similar every position is to a query; what has left and what shares nothing with it is 0."""
+    asked = _Asked(index, query, index.lexical(query.terms), Scope.USER, 0.0, np.empty(0, np.int64))
+    ranked = _alone(replace(asked, query=replace(query, weights=SIMILARITY_ALONE)), len(index.seqs))
+    if index.sessions is not None:
+        ranked = _in_context(asked, index.sessions, ranked, len(index.seqs))
+    values = np.zeros(len(index.seqs), np.float32)
+    values[ranked.positions] = ranked.similarity
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One collection and all that is asked of it."""
+
+    index: CollectionIndex
+    query: Query
+    lexical: LexicalLane
+    scope: Scope
+    decay: float
+    out: Positions
+    """Positions to leave out."""
+
+    def own(self, positions: Positions | slice, dense: Floats | None) -> Floats:
+        """How similar these are by themselves."""
+        return fuse(self.lexical.scores[positions], dense, self.lexical.exact_share)
+
+    def score(self, positions: Positions | slice, similarity: Floats) -> Floats:
+        if self.query.weights == SIMILARITY_ALONE:
+            return similarity
+        recent = recency(self.index.times[positions], self.query.now_ms, self.decay)
+        return search_score(similarity, recent, self.scope, self.query.weights)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The best positions, best first, with what their place was made from."""
+
+    positions: Positions
+    similarity: Floats
+    score: Floats
+    dense: Floats | None
+    context: Floats
+    looked: _Looked
+
+
+def _alone(asked: _Asked, limit: int) -> _Ranked:
+    """By what each member is by itself."""
+    index = asked.index
+    by_similarity = asked.query.weights == SIMILARITY_ALONE
+    looked = _look(index, asked.query, asked.lexical, limit + len(asked.out) if by_similarity else None)
     among, dense = looked.among, looked.dense
-    times = index.times[among]
-    similarity = fuse(lexical.scores[among], dense, lexical.exact_share)
-    score = similarity
-    if not by_similarity:
-        score = search_score(similarity, recency(times, query.now_ms, decay), scope, query.weights)
+    similarity = asked.own(among, dense)
+    score = asked.score(among, similarity)
     passed = score.copy()
     passed[~index.alive[among] | (similarity <= 0.0)] = -1.0
-    passed[_places(index.seqs[among], excluded)] = -1.0
-    order = _best(passed, times, limit)
-    best = order if isinstance(among, slice) else among[order]
+    passed[asked.out if isinstance(among, slice) else _places(among, asked.out)] = -1.0
+    order = _best(passed, index.times[among], limit)
+    return _Ranked(
+        positions=order if isinstance(among, slice) else among[order],
+        similarity=similarity[order],
+        score=score[order],
+        dense=None if dense is None else dense[order],
+        context=np.zeros(len(order), np.float32),
+        looked=looked,
+    )
+
+
+def _in_context(asked: _Asked, sessions: Sessions, alone: _Ranked, limit: int) -> _Ranked:
+    """The best by themselves, and those beside them, ranked anew by their surroundings."""
+    index, query = asked.index, asked.query
+    positions = np.setdiff1d(beside(sessions, alone.positions), asked.out)
+    if positions.size == 0:
+        return alone
+    bearing = beside(sessions, positions)
+    has_dense = alone.dense is not None and query.vector is not None and query.calibration is not None
+    dense = index.dense_at(bearing, query.vector, query.calibration) if has_dense else None  # type: ignore[arg-type]
+    own = asked.own(bearing, dense)
+    standing_out = np.zeros(len(index.seqs) + 1, np.float32)
+    standing_out[bearing] = own - np.float32(index.mean_similarity(asked.lexical, query.vector, query.calibration))
+    standing_out[asked.out] = 0.0
+    added = context(index, sessions, positions, standing_out, query=query.terms, dates=query.dates, out=asked.out)
+    places = np.searchsorted(bearing, positions)
+    similarity = unit(own[places] + added)
+    score = asked.score(positions, similarity)
+    passed = score.copy()
+    passed[(similarity <= 0.0) | ((own[places] <= 0.0) & (added < LEAST_ADDED))] = -1.0
+    order = _best(passed, index.times[positions], limit)
+    return _Ranked(
+        positions=positions[order],
+        similarity=similarity[order],
+        score=score[order],
+        dense=None if dense is None else dense[places[order]],
+        context=added[order],
+        looked=alone.looked,
+    )
+
+
+def _candidates(asked: _Asked, ranked: _Ranked) -> list[Candidate]:
+    index, lexical, query, dense = asked.index, asked.lexical, asked.query, ranked.dense
+    best = ranked.positions
+    times = index.times[best]
     nothing: list[None] = [None] * len(best)
-    asked = max(len(query.terms.words) + len(query.terms.exact), 1)
+    terms = max(len(query.terms.words) + len(query.terms.exact), 1)
     columns = (
         index.seqs[best].tolist(),
-        times[order].tolist(),
-        score[order].tolist(),
-        similarity[order].tolist(),
+        times.tolist(),
+        ranked.score.tolist(),
+        ranked.similarity.tolist(),
         lexical.scores[best].tolist(),
         _ranks(lexical.scores[index.alive], lexical.scores[best]),
-        nothing if dense is None else [None if math.isnan(value) else value for value in dense[order].tolist()],
-        nothing if dense is None else _ranks(looked.rivals, dense[order], looked.unseen),
-        recency(times[order], query.now_ms, decay).tolist(),
-        (lexical.matched[best] / asked).tolist(),
-        [SCOPE_NEARNESS[scope]] * len(best),
+        nothing if dense is None else [None if math.isnan(value) else value for value in dense.tolist()],
+        nothing if dense is None else _ranks(ranked.looked.rivals, dense, ranked.looked.unseen),
+        recency(times, query.now_ms, asked.decay).tolist(),
+        (lexical.matched[best] / terms).tolist(),
+        [SCOPE_NEARNESS[asked.scope]] * len(best),
         index.records[best].tolist(),
+        ranked.context.tolist(),
     )
     return [Candidate(*values) for values in zip(*columns, strict=True)]
 

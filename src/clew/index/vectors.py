@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -73,6 +73,20 @@ def cosines(rows: Rows | Grid, query: Grid) -> NDArray[np.float32]:
             other.result()
     products /= np.float32(SCALE * SCALE)
     return products
+
+
+def in_parts(count: int, work: Callable[[slice], None]) -> None:
+    """Do some work on all of so many rows, that on many by several threads."""
+    height = -(-count // (_others(count) + 1)) or 1
+    parts = [slice(start, min(start + height, count)) for start in range(0, count, height)]
+    others = [(part, _pool.submit(work, part)) for part in parts[1:]]
+    for part in parts[:1]:
+        work(part)
+    for part, other in others:
+        if other.cancel():
+            work(part)
+        else:
+            other.result()
 
 
 def _multiply(rows: Rows | Grid, query: Grid, products: NDArray[np.float32], blocks: deque[slice]) -> None:

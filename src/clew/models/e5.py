@@ -66,6 +66,7 @@ def build_e5_small(workshop: Workshop, downloads: Path, progress: Progress) -> M
         query_prefix="query: ",
         passage_prefix="passage: ",
         max_tokens=512,
+        reads="latin",
         calibration=Calibration(unrelated=0.0, same_meaning=1.0),
         files=(describe_file(model), describe_file(tokenizer)),
         licence="MIT (weights), Apache-2.0 (vocabulary)",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from clew.domain.calibration import Calibration
+from clew.domain.letters import mostly_latin
 from clew.errors import EmbedderFailed
 from clew.models.pack import Pack
 from clew.models.vectors import unit_vector
@@ -18,20 +21,25 @@ _CHARS_PER_TOKEN_LIMIT = 32
 """Text beyond this many characters for each token of the limit cannot matter; it is not tokenised at all."""
 
 
+MANY_TEXTS = 8
+"""For each so many texts that wait, one more core helps. Fewer are soon done, and the core is free for a caller."""
+
+
 class OnnxEmbedder:
     """Unit vectors from an ONNX encoder.
 
     Texts run one by one. An int8 model scales its activations over the whole batch, so in a batch a
     text's vector would depend on its neighbours (down to a cosine of 0.994 with itself). One by one
-    the same text has the same vector always, nothing is padded and memory stays flat; small batches
-    would be somewhat faster, which is not worth a search that depends on what was indexed together.
+    the same text has the same vector always, nothing is padded and memory stays flat. Where many wait, every
+    core takes one text at a time, which is as fast as a batch.
     """
 
     def __init__(self, pack: Pack, threads: int = 0) -> None:
         self._manifest = pack.manifest
         self._identity = pack.identity
         self._tokenizer = _open_tokenizer(pack)
-        self._session = _open_session(pack, threads)
+        self._session = _open_session(pack)
+        self._threads = threads or os.cpu_count() or 1
         self._inputs = {item.name for item in self._session.get_inputs()}
         self._output = self._session.get_outputs()[0].name
 
@@ -45,11 +53,28 @@ class OnnxEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         rows = np.empty((len(texts), self._identity.dimensions), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            row[:] = self._embed(self._manifest.passage_prefix + text)
+        waiting = deque(zip(rows, texts, strict=True))
+        helpers = min(self._threads - 1, len(texts) // MANY_TEXTS)
+        with ThreadPoolExecutor(max(helpers, 1), "clew-embed") as pool:  # starts a thread only for what it is given
+            others = [pool.submit(self._embed_waiting, waiting) for _ in range(helpers)]
+            self._embed_waiting(waiting)
+            for other in others:
+                other.result()
         return rows
 
+    def _embed_waiting(self, waiting: deque[tuple[Vectors, str]]) -> None:
+        """Take one text after the other, as long as there are any that nobody has taken."""
+        while True:
+            try:
+                row, text = waiting.popleft()
+            except IndexError:
+                return
+            row[:] = self._embed(self._manifest.passage_prefix + text)
+
     def embed_query(self, text: str) -> Vectors:
+        """The zero vector where the model cannot read the text: a guess would push aside what is found by words."""
+        if self._manifest.reads == "latin" and not mostly_latin(text):
+            return np.zeros(self._identity.dimensions, np.float32)
         return self._embed(self._manifest.query_prefix + text)
 
     def close(self) -> None:
@@ -93,19 +118,19 @@ def _open_tokenizer(pack: Pack) -> Any:
     return tokenizer
 
 
-def _open_session(pack: Pack, threads: int) -> Any:
+def _open_session(pack: Pack) -> Any:
     """A session that is a good neighbour.
 
-    Half of the cores are left to those who wait for an answer; short texts are no slower for it. Without
-    an arena, what one long text needed is given back. Threads that sleep instead of spinning
-    halve the processor time of a text, and double the speed where other work shares the cores.
+    A text is worked on by one core: short ones are no slower for it, and many are spread over the cores. Without an
+    arena, what one long text needed is given back. A thread that sleeps instead of spinning halves the
+    processor time of a text, and doubles the speed where other work shares the cores.
     """
     try:
         import onnxruntime
     except ImportError as error:
         raise EmbedderFailed("running a model pack needs the `onnx` extra: pip install 'clew[onnx]'") from error
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads or max((os.cpu_count() or 1) // 2, 1)
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False

@@ -53,6 +53,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     query_prefix: str
     passage_prefix: str
     max_tokens: Annotated[int, msgspec.Meta(ge=8, le=32_768)]
+    reads: Literal["latin", "any"] = "any"
+    """The scripts it was trained on. What is written in another has no meaning to it that is worth a comparison."""
     calibration: Calibration
     files: tuple[PackFile, ...]
     licence: str

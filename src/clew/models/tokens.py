@@ -8,7 +8,7 @@ import math
 import threading
 from collections.abc import Iterator
 from enum import IntEnum, auto
-from functools import cached_property
+from functools import cache
 from importlib import resources, util
 from typing import Any
 
@@ -74,7 +74,6 @@ class TiktokenCounter:
 
     def __init__(self, encoding: str) -> None:
         self._encoding_name = encoding
-        self._loading = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -88,20 +87,25 @@ class TiktokenCounter:
         return sum(self._count(part) + (0 if clean else 1) for part, clean in _parts(text))
 
     def _count(self, text: str) -> int:
-        with self._loading:
-            encoding = self._encoding
-        return len(encoding.encode_ordinary(text))
+        return len(_encoding(self._encoding_name).encode_ordinary(text))
 
-    @cached_property
-    def _encoding(self) -> Any:
-        import tiktoken
 
-        return tiktoken.Encoding(
-            name=self._encoding_name,
-            pat_str=_SPLIT_PATTERNS[self._encoding_name],
-            mergeable_ranks=_read_ranks(self._encoding_name),
-            special_tokens={},
-        )
+def _encoding(name: str) -> Any:
+    """Loaded once in a process, which takes half a second, however many stores are opened in it."""
+    with _loading:
+        return _loaded_encoding(name)
+
+
+_loading = threading.Lock()
+
+
+@cache
+def _loaded_encoding(name: str) -> Any:
+    import tiktoken
+
+    return tiktoken.Encoding(
+        name=name, pat_str=_SPLIT_PATTERNS[name], mergeable_ranks=_read_ranks(name), special_tokens={}
+    )
 
 
 _ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"

@@ -49,8 +49,8 @@ _SUMMARY_SHARE = 0.06
 _SUMMARY_MIN_CHARS = 200
 """The same for a summary: it is there to be opened where that is not enough, and several should have room."""
 
-_SHORTEST_ITEM_TOKENS = 24
-"""No item is shorter than this, with its reference, date and name; what is left over is not worth trying."""
+_SHORTEST_ITEM_TOKENS = 15
+"""No item is shorter than this, with its number, day and name; what is left over is not worth trying."""
 
 _TURNS_A_READ = 64
 _COUPLED_TURNS = 16
@@ -75,10 +75,12 @@ def assemble(parts: Parts, request: Assemble) -> Context:
     if asked is not None:
         troubles.add(*asked.troubles)
         guiding = troubles.guard("no guidance was recalled", lambda: _guidance(parts, request, asked, kept), guiding)
-    allocation = _plan(parts, total, shelf, tail, guiding)
+    now_ms = parts.clock.now_ms()
+    lines = [line(quoted(item.record, now_ms), GUIDANCE_CANDIDATES) for item in guiding]
+    allocation = _plan(parts, total, shelf, tail, lines)
     unknown: frozenset[str] = frozenset()
     stored = troubles.guard("turns were not looked up", lambda: _stored_ids(parts, request, kept), unknown)
-    context = Assembly(request.session_id, shelf, tuple(kept), stored, tail, allocation, tuple(guiding))
+    context = Assembly(request.session_id, shelf, tuple(kept), stored, tail, allocation, tuple(guiding), now_ms)
     if asked is not None and allocation.degraded is None:
         recalled = troubles.guard("nothing was recalled", lambda: _recall(parts, request, asked, context), Recalled())
         context = replace(context, recalled=recalled)
@@ -185,7 +187,7 @@ def _ask(parts: Parts, request: Assemble, tail: Sequence[ContextMessage]) -> _As
     text = request.query or _last_question(tail)
     if not text:
         return None
-    query, troubles = prepare(parts, text)
+    query, troubles = prepare(parts, text, visible_collections(request.user_id, request.session_id))
     ids = tuple(message.id for message in tail if message.id is not None)
     return _Asked(query, _already_there(request, ids), troubles)
 
@@ -235,7 +237,7 @@ def _guidance(parts: Parts, request: Assemble, asked: _Asked, tail: Sequence[Con
     return list(nearest.values())
 
 
-def _plan(parts: Parts, total: int, shelf: Shelf, tail: Tail, guiding: Sequence[Found]) -> Allocation:
+def _plan(parts: Parts, total: int, shelf: Shelf, tail: Tail, guidance_lines: Sequence[str]) -> Allocation:
     config = parts.config
     overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
     return plan(
@@ -244,7 +246,7 @@ def _plan(parts: Parts, total: int, shelf: Shelf, tail: Tail, guiding: Sequence[
         base=tail.base_tokens,
         soft=[piece.tokens for piece in shelf.soft],
         extension=tail.extension,
-        guidance=[parts.counter.bound(line(quoted(item.record))) + NEWLINE_TOKENS for item in guiding],
+        guidance=[parts.counter.bound(text) + NEWLINE_TOKENS for text in guidance_lines],
         guidance_frame=frame_tokens(parts, GUIDANCE_OPEN, GUIDANCE_CLOSE),
         shares=Shares(soft=config.authored_soft_share, tail=config.tail_share, guidance=config.guidance_share),
     )
@@ -262,7 +264,7 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     origins = {origin(item.record) for item in context.guidance}
     there = [item.record.text in texts or origin(item.record) in origins for item in found]
     wanted = [item for item, is_there in zip(found, there, strict=True) if not is_there]
-    chosen, text, tokens = _fit(parts, asked.query, wanted, context.allocation.recall)
+    chosen, text, tokens = _fit(parts, asked.query, wanted, context)
     taken = {item.ref for item in chosen}
     left_out = [
         LeftOut(ref=item.ref, reason=IN_CONTEXT) for item, is_there in zip(found, there, strict=True) if is_there
@@ -271,15 +273,17 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     return Recalled(tuple(chosen), text, tokens, tuple(left_out))
 
 
-def _fit(parts: Parts, query: Query, wanted: Sequence[Found], allowance: int) -> tuple[list[Found], str, int]:
+def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly) -> tuple[list[Found], str, int]:
     """Best first, each that still fits beside those before it; lines count as they will be rendered."""
+    allowance = context.allocation.recall
     used = frame_tokens(parts, FRAME_OPEN, FRAME_CLOSE)
     chosen: list[Found] = []
     lines: list[str] = []
     for found in wanted:
         if allowance - used < _SHORTEST_ITEM_TOKENS:
             break
-        text = line(quoted(found.record, _shown(found.record, query, allowance)))
+        shown = quoted(found.record, context.now_ms, _shown(found.record, query, allowance))
+        text = line(shown, len(lines) + 1)
         cost = parts.counter.bound(text) + NEWLINE_TOKENS
         if used + cost <= allowance:
             chosen.append(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 
 from clew.api import Context, ContextMessage, LeftOut, Section
 from clew.domain import identity
@@ -27,28 +28,41 @@ MAX_WHO_CHARS = 80
 """Of a speaker's name, which is whatever a client says it is."""
 
 
-def quoted(record: Record, text: str | None = None) -> Quoted:
-    """A record as a line of a frame, with where it is stored, so that it can be cited and opened.
+_RECENT_MS = 2 * 24 * 60 * 60 * 1000
 
-    A summary names its own span of time.
-    """
-    is_summary = record.provenance is Provenance.SUMMARY
+
+def quoted(record: Record, now_ms: int, text: str | None = None) -> Quoted:
+    """A record as a line of a frame, with where it is stored if it can be opened: a summary, or a text that was cut."""
+    shown = record.text if text is None else text
+    opens = record.provenance is Provenance.SUMMARY or shown != record.text
     return Quoted(
-        ref=f"{record.collection}/{record.id}",
-        when="" if is_summary else when(record),
+        when=when(record, now_ms),
         who=one_line(speaker_of(record), MAX_WHO_CHARS),
-        trust=_warning(record) if is_summary else record.trust,
-        text=record.text if text is None else text,
+        text=shown,
+        trust=_warning(record),
+        ref=record.ref if opens else "",
     )
 
 
 def said(turn: Record, at: str) -> Quoted:
     """A turn that was asked for by name, with the time to show beside it."""
-    return Quoted(ref="", when=at, who=speaker_of(turn), trust=_warning(turn), text=turn.text)
+    return Quoted(when=at, who=speaker_of(turn), text=turn.text, trust=_warning(turn))
 
 
-def when(record: Record) -> str:
-    return f"{datetime.fromtimestamp(record.ts_ms / 1000, UTC).isoformat()[:16]}Z"
+def when(record: Record, now_ms: int) -> str:
+    """The day something was said, and the minute if it is recent or to come. A summary names its own span of time."""
+    if record.provenance is Provenance.SUMMARY:
+        return ""
+    is_recent = now_ms - record.ts_ms < _RECENT_MS
+    return _moment(record).isoformat(" ")[: len("YYYY-MM-DD HH:MM") if is_recent else len("YYYY-MM-DD")]
+
+
+def minute(record: Record) -> str:
+    return f"{_moment(record).isoformat()[:16]}Z"
+
+
+def _moment(record: Record) -> datetime:
+    return datetime.fromtimestamp(record.ts_ms / 1000, UTC)
 
 
 def _warning(record: Record) -> str:
@@ -82,6 +96,7 @@ class Assembly:
     tail: Tail
     allocation: Allocation
     guiding: tuple[Found, ...]
+    now_ms: int
     recalled: Recalled = Recalled()
 
     @property
@@ -92,10 +107,11 @@ class Assembly:
     def answer(self, degraded: Iterable[str]) -> Context:
         sections = (self._hard(), self._soft(), self._tail(), self._guidance(), self._recalled())
         soft = [self.shelf.soft[place] for place in self.allocation.soft.taken]
+        guidance = [quoted(item.record, self.now_ms) for item in self.guidance]
         return Context(
             messages=self.messages,
             authored_text="\n".join(piece.text.rstrip("\r\n") for piece in (*self.shelf.hard, *soft)),
-            guidance_text=frame([line(quoted(item.record)) for item in self.guidance], GUIDANCE_OPEN, GUIDANCE_CLOSE),
+            guidance_text=frame(list(map(line, guidance, count(1))), GUIDANCE_OPEN, GUIDANCE_CLOSE),
             guidance=tuple(map(hit, self.guidance)),
             recalled_text=self.recalled.text,
             recalled=tuple(map(hit, self.recalled.found)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from clew.api import (
     Describe,
@@ -23,7 +24,7 @@ from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, frame, line
 from clew.domain.lineage import Lineage, lineage_of
 from clew.domain.model import Record
 from clew.errors import InvalidInput, NotFound
-from clew.services.assembly import NEWLINE_TOKENS, frame_tokens, said, when
+from clew.services.assembly import NEWLINE_TOKENS, frame_tokens, minute, said
 from clew.services.history import Summary, active_view, all_summaries
 from clew.services.parts import Parts
 from clew.services.recall import MAX_HITS, recall
@@ -93,21 +94,21 @@ class _Opening:
         minutes: set[str] = set()
         used = frame_tokens(self.parts, FRAME_OPEN, FRAME_CLOSE)
         for turn in ranked:
-            minute = when(turn)
-            text = line(said(turn, "" if minute in minutes else minute))
+            at = minute(turn)
+            text = line(said(turn, "" if at in minutes else at), len(ranked))
             cost = self.parts.counter.bound(text) + NEWLINE_TOKENS
             if used + cost <= self.budget:
                 chosen.append(turn)
-                minutes.add(minute)
+                minutes.add(at)
                 used += cost
         return chosen
 
     def _rendered(self, chosen: Sequence[Record]) -> tuple[str, int]:
         """In the order they were said; a time stands where it is another than the line before has."""
         turns = sorted(chosen, key=lambda turn: turn.seq)
-        minutes = [when(turn) for turn in turns]
-        shown = [minute if minute != before else "" for before, minute in zip(["", *minutes], minutes, strict=False)]
-        text = frame([line(said(turn, minute)) for turn, minute in zip(turns, shown, strict=True)])
+        minutes = list(map(minute, turns))
+        shown = [at if at != before else "" for before, at in zip(["", *minutes], minutes, strict=False)]
+        text = frame(list(map(line, map(said, turns, shown), count(1))))
         return text, self.parts.counter.bound(text)
 
     def _by_relevance(self, query: str) -> list[Record]:

@@ -61,6 +61,7 @@ def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibratio
         calibration=calibration,
         now_ms=parts.clock.now_ms(),
         weights=SIMILARITY_ALONE,
+        by_surroundings=False,
     )
 
 

@@ -30,7 +30,7 @@ from clew.domain.model import (
 )
 from clew.domain.own_text import without_own
 from clew.domain.redaction import Policy, redact, redact_json
-from clew.domain.terms import analyse, lexical_text, pack
+from clew.domain.terms import analyse, lexical_text, marks, pack
 from clew.errors import InvalidInput, TooLarge
 from clew.services.parts import Parts
 
@@ -161,7 +161,8 @@ def redacted_json(parts: Parts, value: Any, *collections: str) -> Any:
 
 def search_terms(text: str, speaker: str | None, ts_ms: int) -> bytes:
     """Clew's own words that came back in a transcript are nothing to find it by."""
-    return pack(analyse(lexical_text(without_own(text), speaker, ts_ms)))
+    own = without_own(text)
+    return pack(analyse(lexical_text(own, speaker, ts_ms)), marks(own, speaker, ts_ms))
 
 
 def speaker_in(metadata: JsonObject) -> str | None:

@@ -20,6 +20,9 @@ from clew.storage.protocol import Store
 
 Floats = NDArray[np.float32]
 
+UNREADABLE = "search by words alone: the embedding model does not read this text"
+"""Of a query in a script that the model was not trained on."""
+
 
 class WatchedEmbedder(Embedder, Protocol):
     """An embedder that keeps its callers from hanging and knows how it fares."""
@@ -115,7 +118,8 @@ class Meaning:
         if reason is not None or self._embedder is None:
             return None, reason
         try:
-            return to_grid(self._embedder.embed_query(text))[0], None
+            vector = to_grid(self._embedder.embed_query(text))[0]
+            return (vector, None) if vector.any() else (None, UNREADABLE)
         except EmbedderFailed as error:
             return None, f"search by words alone: {error}"
 

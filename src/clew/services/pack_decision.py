@@ -14,7 +14,7 @@ from clew.api import Pack
 from clew.domain.layers import one_line
 from clew.domain.layout import PACK_CLOSE, PACK_OPEN, Entry, Shown, arranged, fit, line, rendered
 from clew.domain.model import Kind, Provenance, Record, Trust
-from clew.domain.packing import WORDS_ALONE, Considered, Policy, Reason, kind_of, select
+from clew.domain.packing import WORDS_ALONE, Considered, Policy, Reason, eased, kind_of, select
 from clew.domain.paths import without_private_paths
 from clew.errors import InvalidInput
 from clew.index.search import Query
@@ -65,13 +65,15 @@ class Decision:
 def decide(parts: Parts, request: Pack) -> Decision:
     """What the pack will be, and why. Changes nothing and counts nothing."""
     _check(request)
-    query, troubles = prepare(parts, request.query)
-    policy = _policy(parts, request, query)
     lanes = routes(request.user_id, request.session_id, cold=request.cold)
-    sightings = look(parts, query, lanes, policy.min_similarity)
-    selection = select([sighting.considered for sighting in sightings.found], policy, request.query)
+    query, troubles = prepare(parts, request.query, [name for route in lanes for name in route.collections])
+    policy = _policy(parts, request, query)
+    sightings = look(parts, query, lanes, policy)
+    candidates = [sighting.considered for sighting in sightings.found]
+    policy = eased(policy, candidates)
+    selection = select(candidates, policy, request.query)
     against = {} if selection.dissent is None else {selection.dissent.ref: selection.dissent.against}
-    entries = [_entry(parts, item, against.get(item.ref, "")) for item in selection.chosen]
+    entries = [_entry(parts, item, against.get(item.ref, ""), query.now_ms) for item in selection.chosen]
     ordered, unfit = _laid_out(parts, entries, query, policy)
     text, lines = rendered(ordered)
     included = {shown.entry.ref: Reason.RELEVANT for shown in ordered}
@@ -118,14 +120,14 @@ def _policy(parts: Parts, request: Pack, query: Query) -> Policy:
 # --- laying out --------------------------------------------------------------------------------------
 
 
-def _entry(parts: Parts, item: Considered, contradicts: str) -> Entry:
+def _entry(parts: Parts, item: Considered, contradicts: str, now_ms: int) -> Entry:
     """A record as it may be shown: with a warning where it deserves one, and without private paths."""
     record = item.record
     private = (str(parts.config.data_dir),)
     outside = record.trust is Trust.UNTRUSTED
     return Entry(
         ref=record.ref,
-        when=when(record),
+        when=when(record, now_ms),
         who=one_line(without_private_paths(speaker_of(record), private), _WHO_CHARS),
         kind=kind_of(record),
         trust=record.trust if outside else "",

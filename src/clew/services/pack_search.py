@@ -16,14 +16,14 @@ import msgspec
 from clew.domain import identity
 from clew.domain.marks import Mark
 from clew.domain.model import Record
-from clew.domain.packing import Considered, pack_score, refs_in, superseded_by
+from clew.domain.packing import Considered, Policy, pack_score, refs_in, superseded_by
 from clew.domain.ranking import SIMILARITY_ALONE
 from clew.index.search import Candidate, Query, search
 from clew.services.parts import Parts
 from clew.services.recall import Found, best, origin
 
 CANDIDATES = 48
-"""Of one lane."""
+"""Of one lane, and more where more items are asked for: a turn may stand in two collections of it."""
 
 MAX_WITHHELD = 12
 MAX_LINKS = 8
@@ -85,15 +85,15 @@ def routes(user_id: str | None, session_id: str | None, *, cold: bool) -> list[R
     ]
 
 
-def look(parts: Parts, query: Query, lanes: Sequence[Route], min_similarity: float) -> Sightings:
+def look(parts: Parts, query: Query, lanes: Sequence[Route], policy: Policy) -> Sightings:
     """Every candidate of the lanes that are searched, and what the relevant ones lead to."""
     by_similarity = replace(query, weights=SIMILARITY_ALONE)
     found: dict[str, Sighting] = {}
     for route in lanes:
         if route.searched:
-            for sighting in _in_lane(parts, query, by_similarity, route):
+            for sighting in _in_lane(parts, query, by_similarity, route, max(CANDIDATES, 2 * policy.items)):
                 found.setdefault(sighting.ref, sighting)
-    outside = _follow(parts, found, _searched(lanes), min_similarity)
+    outside = _follow(parts, found, _searched(lanes), policy.min_similarity)
     return Sightings(tuple(found.values()), tuple(outside))
 
 
@@ -106,8 +106,8 @@ def _searched(lanes: Iterable[Route]) -> dict[str, Lane]:
     return {name: route.lane for route in lanes if route.searched for name in route.collections}
 
 
-def _in_lane(parts: Parts, query: Query, by_similarity: Query, route: Route) -> list[Sighting]:
-    found = best(parts, by_similarity, route.collections, CANDIDATES, exclude={}, repeats=True)
+def _in_lane(parts: Parts, query: Query, by_similarity: Query, route: Route, limit: int) -> list[Sighting]:
+    found = best(parts, by_similarity, route.collections, limit, exclude={}, repeats=True)
     withheld = [item for name in route.collections for item in _withheld(parts, by_similarity, name)]
     nearest = sorted(withheld, key=lambda item: (-item.score, item.ref))[:MAX_WITHHELD]
     return [_sighting(item, query, route.lane) for item in (*found, *nearest)]
@@ -180,7 +180,7 @@ def _lifted(known: Sighting, parent: Sighting) -> Sighting:
 def _linked(record: Record, parent: Sighting, lane: Lane) -> Sighting:
     candidate = msgspec.structs.replace(
         parent.candidate,
-        seq=record.seq, ts_ms=record.ts_ms, lexical=0.0, lexical_rank=None, dense=None, dense_rank=None,
+        seq=record.seq, ts_ms=record.ts_ms, lexical=0.0, lexical_rank=None, dense=None, dense_rank=None, context=0.0,
     )  # fmt: skip
     considered = replace(parent.considered, record=record, origin=origin(record))
     return Sighting(considered, lane, candidate, parent.ref)

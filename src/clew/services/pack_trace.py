@@ -81,6 +81,7 @@ def _candidate(decision: Decision, sighting: Sighting, layer: str | None) -> Can
         lexical_rank=found.lexical_rank,
         dense=None if found.dense is None else round(found.dense, _DIGITS),
         dense_rank=found.dense_rank,
+        context=round(found.context, _DIGITS),
         trust=considered.record.trust.value,
         importance=importance_of(considered.record),
         layer=layer,

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from clew.api import Hit, Scores, Search, SearchResult
 from clew.domain import identity
+from clew.domain.dates import keys_asked_for
 from clew.domain.identity import Scope
 from clew.domain.lineage import lineage_of
 from clew.domain.model import Record
 from clew.domain.ranking import Weights, quality
-from clew.domain.terms import QueryTerms, analyse_query, fold
+from clew.domain.terms import QueryTerms, analyse_query, fold, without_names
 from clew.errors import InvalidInput
 from clew.index.search import Candidate, Query, search
 from clew.services.parts import Parts
@@ -69,7 +70,7 @@ def recall(parts: Parts, request: Search) -> tuple[list[Found], tuple[str, ...]]
     collections = named or visible_collections(request.user_id, request.session_id)
     if len(collections) > MAX_COLLECTIONS:
         raise InvalidInput(f"one search takes at most {MAX_COLLECTIONS} collections, not {len(collections)}")
-    query, trouble = prepare(parts, request.text)
+    query, trouble = prepare(parts, request.text, collections)
     return best(parts, query, collections, limit, exclude=request.exclude, repeats=bool(named)), trouble
 
 
@@ -97,19 +98,32 @@ def best(
     return _collect(parts, candidates, limit, repeats=repeats)
 
 
-def prepare(parts: Parts, text: str) -> tuple[Query, tuple[str, ...]]:
-    """Everything about a question that does not depend on where it is put."""
+def prepare(parts: Parts, text: str, collections: Sequence[str]) -> tuple[Query, tuple[str, ...]]:
+    """Everything about a question that is the same wherever it is put; `collections` say whose names it may hold."""
     text = cut(text)
-    vector, trouble = parts.meaning.of_query(text)
+    terms = analyse_query(text)
+    now_ms = parts.clock.now_ms()
+    vector, trouble = parts.meaning.of_query(without_names(text, _speakers(parts, terms, collections)))
     calibration = parts.meaning.calibration
     query = Query(
-        terms=analyse_query(text),
+        terms=terms,
         vector=vector,
         calibration=calibration and calibration.of_queries,
-        now_ms=parts.clock.now_ms(),
+        now_ms=now_ms,
         weights=Weights.normalised(*parts.config.search_weights),
+        dates=frozenset(keys_asked_for(text, now_ms)),
     )
     return query, () if trouble is None else (trouble,)
+
+
+def _speakers(parts: Parts, terms: QueryTerms, collections: Sequence[str]) -> set[str]:
+    """Words of a question that name who speaks in these collections. A vector would take them for its subject."""
+    names: set[str] = set()
+    if parts.meaning.available and terms.names:
+        for collection in filter(identity.holds_turns, collections):
+            with parts.indexes.current(collection) as index:
+                names.update(index.speakers_among(terms.names))
+    return names
 
 
 def cut(text: str) -> str:
@@ -149,6 +163,7 @@ def hit(found: Found) -> Hit:
         recency=candidate.recency,
         scope=candidate.scope,
         keywords=candidate.keywords,
+        context=candidate.context,
         use=found.use,
         authority=found.authority,
         quality=found.quality,

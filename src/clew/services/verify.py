@@ -62,7 +62,7 @@ def _indexes(parts: Parts) -> Finding:
     problems = []
     for name in names:
         with parts.indexes.current(name) as kept:
-            fresh = CollectionIndex()
+            fresh = CollectionIndex(name)
             fresh.apply(parts.store.feed(name, 0))
             if fresh.until == kept.until and not kept.equals(fresh):
                 problems.append(name)

@@ -13,8 +13,7 @@ from clew.domain.packing import (
     kind_of,
     superseded_by,
 )
-from clew.domain.ranking import fuse
-from clew.index.search import Query
+from clew.index.search import Query, similarities
 from clew.services.archive import home_of
 from clew.services.pack_decision import Decision, decide
 from clew.services.pack_search import Lane
@@ -112,12 +111,12 @@ def _of_stranger(parts: Parts, request: Why, decision: Decision, record: Record)
         sentence = "It rests in the archive, and the archive was not searched."
     else:
         stage, reason = "search", Reason.SCORE.value
-        sentence = _distance(parts, request, record)
+        sentence = _distance(parts, request, decision, record)
     return Explanation(ref=record.ref, included=False, stage=stage, reason=reason, sentence=sentence)
 
 
-def _distance(parts: Parts, request: Why, record: Record) -> str:
-    query, _ = prepare(parts, request.query)
+def _distance(parts: Parts, request: Why, decision: Decision, record: Record) -> str:
+    query, _ = prepare(parts, request.query, [name for route in decision.lanes for name in route.collections])
     similarity, rank, size = _measured(parts, query, record)
     if similarity <= 0.0:
         return "It shares nothing with the query, in words or in meaning."
@@ -128,11 +127,7 @@ def _distance(parts: Parts, request: Why, record: Record) -> str:
 def _measured(parts: Parts, query: Query, record: Record) -> tuple[float, int, int]:
     """A record's similarity to a query, its rank in its collection by it, and how many there are."""
     with parts.indexes.current(record.collection) as index:
-        lexical = index.lexical(query.terms)
-        dense = None
-        if query.vector is not None and query.calibration is not None:
-            dense = index.dense(query.vector, query.calibration)
-        similarity = fuse(lexical.scores, dense, lexical.exact_share)
+        similarity = similarities(index, query)
         own = similarity[index.seqs == record.seq]
         value = float(own[0]) if own.size else 0.0
         return value, int(np.count_nonzero(similarity[index.alive] > value)) + 1, index.size

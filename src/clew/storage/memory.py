@@ -248,7 +248,7 @@ class MemoryStore(Judged):
             return Feed(until=0, reset=after > 0)
         reset = after > 0 and (held.reset_at > after or after > held.last_seq)
         start = 0 if reset else after
-        added = [self._feed_row(member) for _, member in held.in_order() if member.seq > start]
+        added = [self._feed_row(member, id_) for id_, member in held.in_order() if member.seq > start]
         if reset or start == 0:
             return Feed(held.last_seq, reset, added)
         removed = [seq for at, seq in held.removed if at > after and seq <= after]

@@ -166,10 +166,10 @@ class Held:
             draft.marks,
         )  # fmt: skip
 
-    def _feed_row(self, member: Member) -> FeedRow:
+    def _feed_row(self, member: Member, id_: str = "") -> FeedRow:
         text = self._state.texts[member.text]
         vector = text.vectors.get(self._state.model) if self._state.model else None
-        return FeedRow(member.seq, text.draft.ts_ms, text.draft.terms, vector, member.text)
+        return FeedRow(member.seq, text.draft.ts_ms, text.draft.terms, vector, member.text, id_)
 
 
 def same_content(one: Draft, other: Draft) -> bool:

@@ -126,6 +126,7 @@ class FeedRow(NamedTuple):
     vector: bytes | None
     record: int = 0
     """The key of the record it shows, the same in every collection; 0 where that is not known."""
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

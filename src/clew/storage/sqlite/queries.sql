@@ -138,8 +138,8 @@ FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.
 WHERE members.key >= ? AND members.key < ? ORDER BY members.key DESC LIMIT ?;
 
 -- name: feed_rows
--- What an index keeps of the members in a range: place, time, terms, the current model's vector, and the record.
-SELECT members.key & 0xffffffff, r.ts_ms, r.terms, vectors.vector, r.key
+-- What an index keeps of the members in a range: place, time, terms, the current model's vector, the record, and the id.
+SELECT members.key & 0xffffffff, r.ts_ms, r.terms, vectors.vector, r.key, members.id
 FROM members JOIN records AS r ON r.key = members.record
 LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ? AND length(vectors.vector) = ?
 WHERE members.key > ? AND members.key <= ? ORDER BY members.key;
