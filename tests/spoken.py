@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.domain.terms import analyse, lexical_text, marks, pack
+from clew.domain.terms import analyse, lexical_text, pack, signs
 from clew.index.collection import CollectionIndex
 from clew.storage.protocol import Feed, FeedRow
 
@@ -29,7 +29,7 @@ def feed_rows(turns: Sequence[Said]) -> list[FeedRow]:
             seq,
             turn.ts_ms,
             pack(
-                analyse(lexical_text(turn.text, turn.speaker, turn.ts_ms)), marks(turn.text, turn.speaker, turn.ts_ms)
+                analyse(lexical_text(turn.text, turn.speaker, turn.ts_ms)), signs(turn.text, turn.speaker, turn.ts_ms)
             ),
             turn.vector,
             seq + 100,

@@ -17,7 +17,7 @@ from clew.domain.calibration import Calibration
 from clew.domain.dates import keys_asked_for
 from clew.domain.identity import Scope
 from clew.domain.ranking import SIMILARITY_ALONE, Weights, fuse
-from clew.domain.terms import analyse, analyse_query, lexical_text, marks
+from clew.domain.terms import analyse, analyse_query, lexical_text, signs
 from clew.index import collection, context
 from clew.index import search as search_module
 from clew.index.collection import LENGTH_INFLUENCE, TERM_SATURATION, CollectionIndex
@@ -155,9 +155,9 @@ def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
 
 @given(cases())
 @settings(max_examples=100, deadline=None)
-def test_marks_and_names_of_sessions_change_nothing_where_there_are_no_turns(case: Case) -> None:
+def test_signs_and_names_of_sessions_change_nothing_where_there_are_no_turns(case: Case) -> None:
     found = ask(index_of(case.turns, "user:u", case.removed), case)
-    with patch.object(spoken, "marks", return_value=set()):
+    with patch.object(spoken, "signs", return_value=set()):
         rows = [row._replace(id="") for row in feed_rows(case.turns) if row.seq not in case.removed]
     plain = CollectionIndex("global")
     plain.apply(Feed(len(rows), False, rows))
@@ -208,30 +208,30 @@ def _read_plainly(index: CollectionIndex, case: Case) -> dict[int, float]:
     own = fuse(lane.scores, dense, lane.exact_share)
     mean = index.mean_similarity(lane, case.query.vector, case.query.calibration)
     stands_out = {seq: 0.0 if seq in case.excluded else float(own[seq - 1]) - mean for seq in there}
-    marked = {seq: marks(turn.text, turn.speaker, turn.ts_ms) for seq, turn in there.items()}
+    signed = {seq: signs(turn.text, turn.speaker, turn.ts_ms) for seq, turn in there.items()}
     added = dict.fromkeys(there, 0.0)
     for session in {turn.session for turn in there.values()}:
         talk = [seq for seq, turn in there.items() if turn.session == session]
         for place, seq in enumerate(talk):
             near = [(-1, context.BEFORE), (1, context.AFTER), (-2, context.BEYOND), (2, context.BEYOND)]
-            near += [(-1, context.ANSWER)] if place and "?" in marked[talk[place - 1]] else []
+            near += [(-1, context.ANSWER)] if place and "?" in signed[talk[place - 1]] else []
             added[seq] = sum(
                 share * stands_out[talk[place + step]] for step, share in near if 0 <= place + step < len(talk)
             )
             added[seq] += context.SESSION * _session_fit(there, session, case)
-    for held, weight in _signs(marked, case.query):
+    for held, weight in _signs(signed, case.query):
         share = len(held) / len(there)
         for seq in there:
             added[seq] += weight * (float(seq in held) - share)
     return added
 
 
-def _signs(marked: dict[int, set[str]], query: Query) -> list[tuple[set[int], float]]:
-    said_by = [{seq for seq, held in marked.items() if f"@{name}" in held} for name in query.terms.names]
+def _signs(signed: dict[int, set[str]], query: Query) -> list[tuple[set[int], float]]:
+    said_by = [{seq for seq, held in signed.items() if f"@{name}" in held} for name in query.terms.names]
     said_by = [said for said in said_by if said]
     named = set.intersection(*said_by) if said_by else set()
-    dated = {seq for seq, held in marked.items() if held & {f"#{key}" for key in query.dates}}
-    rarity = math.log((len(marked) + 1) / (len(dated) + 1)) / math.log(len(marked) + 1)
+    dated = {seq for seq, held in signed.items() if held & {f"#{key}" for key in query.dates}}
+    rarity = math.log((len(signed) + 1) / (len(dated) + 1)) / math.log(len(signed) + 1)
     return [(held, weight) for held, weight in ((named, context.SPEAKER), (dated, context.DATE * rarity)) if held]
 
 

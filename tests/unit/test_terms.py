@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.domain.letters import MARKS_ON_A_LETTER, one_form
 from clew.domain.terms import (
     ASKING_CHARS,
-    ASKS_MARK,
+    ASKS_SIGN,
     MOST_NAME_WORDS,
     MOST_NAMES,
     PACKED_TERM,
@@ -18,9 +18,9 @@ from clew.domain.terms import (
     analyse_query,
     fold,
     lexical_text,
-    marks,
     pack,
-    speaker_mark,
+    signs,
+    speaker_sign,
     without_names,
 )
 
@@ -133,35 +133,35 @@ def test_a_run_of_combining_marks_that_no_script_has_is_cut_before_it_is_put_in_
 
 @pytest.mark.requirement("RANK-1")
 def test_a_text_is_marked_with_who_spoke_with_its_days_and_with_what_it_asks() -> None:
-    assert marks("Were you there?", "Ana Ruiz", MAY_7_2023_MS) == {
+    assert signs("Were you there?", "Ana Ruiz", MAY_7_2023_MS) == {
         "@ana", "@ruiz", "#2023-05-07", "#2023-05", "#05-07", "#05", "?",
     }  # fmt: skip
-    assert marks("On 2 June.", None, MAY_7_2023_MS) >= {"#06-02", "#06", "#2023-05-07"}
-    assert marks("", None, -1) == set()
+    assert signs("On 2 June.", None, MAY_7_2023_MS) >= {"#06-02", "#06", "#2023-05-07"}
+    assert signs("", None, -1) == set()
 
 
 @pytest.mark.parametrize(
     "text", ["really?", "Why? I wonder.", "「本当？」", 'He said "why?"', "هل؟", "**sure?**", "ok？"]
 )
 def test_a_text_that_asks_near_its_end_is_marked(text: str) -> None:
-    assert ASKS_MARK in marks(text, None, 0)
+    assert ASKS_SIGN in signs(text, None, 0)
 
 
 @pytest.mark.parametrize("text", ["", "no.", "see http://x.org/?q=1", "a?b", "Why? " + "x" * ASKING_CHARS])
 def test_a_text_that_asks_nothing_near_its_end_is_not_marked(text: str) -> None:
-    assert ASKS_MARK not in marks(text, None, 0)
+    assert ASKS_SIGN not in signs(text, None, 0)
 
 
 @pytest.mark.requirement("RANK-2")
 @given(st.text(max_size=200), st.none() | st.text(max_size=60), st.integers(-(2**63), 2**63))
 def test_no_term_is_a_mark_and_marks_count_for_nothing_in_length(text: str, speaker: str | None, ts_ms: int) -> None:
-    marked, counts = marks(text, speaker, ts_ms), analyse(lexical_text(text, speaker, ts_ms))
+    signed, counts = signs(text, speaker, ts_ms), analyse(lexical_text(text, speaker, ts_ms))
     asked = analyse_query(f"{text} {speaker}")
-    assert all(mark[0] in "@#?" for mark in marked)
-    assert not marked & {*counts, *asked.words, *asked.exact}
-    assert sum(mark[0] == "@" for mark in marked) <= MOST_NAME_WORDS
-    packed = np.frombuffer(pack(counts, marked), PACKED_TERM)
-    assert len(packed) == len(counts) + len(marked)
+    assert all(mark[0] in "@#?" for mark in signed)
+    assert not signed & {*counts, *asked.words, *asked.exact}
+    assert sum(mark[0] == "@" for mark in signed) <= MOST_NAME_WORDS
+    packed = np.frombuffer(pack(counts, signed), PACKED_TERM)
+    assert len(packed) == len(counts) + len(signed)
     assert int(packed["count"].sum()) == sum(min(count, 255) for count in counts.values())
     assert (np.diff(packed["term"].astype(object)) > 0).all()
 
@@ -170,8 +170,8 @@ def test_words_of_a_query_that_may_be_names_stand_as_they_do_in_marks() -> None:
     assert analyse_query("Did Ana's and BEN’s aunt see the 7 cows of Zoë_2?").names == (
         "ana", "ben", "aunt", "see", "cows", "zoë",
     )  # fmt: skip
-    assert speaker_mark(analyse_query("Ｚｏｅ").names[0]) in marks("", "Zoe", 0)
-    assert speaker_mark(analyse_query("zoe\u0308's").names[0]) in marks("", "Zo\u00eb", 0)
+    assert speaker_sign(analyse_query("Ｚｏｅ").names[0]) in signs("", "Zoe", 0)
+    assert speaker_sign(analyse_query("zoe\u0308's").names[0]) in signs("", "Zo\u00eb", 0)
     assert len(analyse_query(" ".join(f"x{'ab'[n % 2]}{'c' * n}" for n in range(38)) * 3).names) <= MOST_NAMES
 
 

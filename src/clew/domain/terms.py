@@ -4,7 +4,7 @@ Words are folded, stemmed and stripped of stop-words. Identifiers, numbers, path
 stand as they are, as one exact term (marked `=`), beside their parts. Scripts written without
 spaces are indexed by single characters and by pairs.
 
-Beside the terms stand marks, which no query word can be: who spoke (`@`), which days it is about (`#`), and whether it
+Beside the terms stand signs, which no query word can be: who spoke (`@`), which days it is about (`#`), and whether it
 asks something (`?`). They count for nothing in the length of a text.
 """
 
@@ -38,11 +38,11 @@ MOST_NAME_WORDS = 4
 ASKING_CHARS = 120
 """How near to its end a text must ask something for the next turn to be taken as an answer."""
 
-ASKS_MARK = "?"
-"""Marks a text that ends by asking something."""
+ASKS_SIGN = "?"
+"""Of a text that ends by asking something."""
 
 PACKED_TERM = np.dtype([("term", "<u8"), ("count", "u1")])
-"""One term of a text as it is stored: a 64-bit hash and how often it occurs; 0 for a mark."""
+"""One term of a text as it is stored: a 64-bit hash and how often it occurs; 0 for a sign."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -89,7 +89,7 @@ class QueryTerms:
     phrases: tuple[str, ...]
     """Quoted strings, folded; compare with `fold(text)`."""
     names: tuple[str, ...] = ()
-    """Words that may be somebody's name, as they stand in marks of speakers."""
+    """Words that may be somebody's name, as they stand in signs of speakers."""
 
 
 def analyse(text: str) -> Counter[str]:
@@ -128,18 +128,18 @@ def passage_text(text: str, speaker: str | None) -> str:
     return f"{speaker}: {text}" if speaker else text
 
 
-def marks(text: str, speaker: str | None, ts_ms: int) -> set[str]:
-    """What a stored text is marked with beside its terms."""
-    said = {date_mark(key) for key in dates.keys_of(text, ts_ms)}
-    said |= {speaker_mark(name) for name in _name_words(speaker or "")[:MOST_NAME_WORDS]}
-    return said | {ASKS_MARK} if _ASKS.search(text[-ASKING_CHARS:]) else said
+def signs(text: str, speaker: str | None, ts_ms: int) -> set[str]:
+    """What a stored text bears beside its terms."""
+    said = {date_sign(key) for key in dates.keys_of(text, ts_ms)}
+    said |= {speaker_sign(name) for name in _name_words(speaker or "")[:MOST_NAME_WORDS]}
+    return said | {ASKS_SIGN} if _ASKS.search(text[-ASKING_CHARS:]) else said
 
 
-def speaker_mark(name: str) -> str:
+def speaker_sign(name: str) -> str:
     return f"@{name}"
 
 
-def date_mark(key: str) -> str:
+def date_sign(key: str) -> str:
     return f"#{key}"
 
 
@@ -151,11 +151,11 @@ def without_names(text: str, names: Collection[str]) -> str:
     return " ".join(kept.split()) if _PART.search(kept) else text
 
 
-def pack(counts: Counter[str], marked: Collection[str] = ()) -> bytes:
-    """Terms and marks as bytes, in one canonical order."""
-    packed = np.empty(len(counts) + len(marked), dtype=PACKED_TERM)
-    packed["term"] = [*map(term_hash, counts), *map(term_hash, marked)]
-    packed["count"] = [*(min(count, 255) for count in counts.values()), *(0 for _ in marked)]
+def pack(counts: Counter[str], borne: Collection[str] = ()) -> bytes:
+    """Terms and signs as bytes, in one canonical order."""
+    packed = np.empty(len(counts) + len(borne), dtype=PACKED_TERM)
+    packed["term"] = [*map(term_hash, counts), *map(term_hash, borne)]
+    packed["count"] = [*(min(count, 255) for count in counts.values()), *(0 for _ in borne)]
     packed.sort(order="term")
     return packed.tobytes()
 

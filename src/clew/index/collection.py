@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clew.domain import identity
 from clew.domain.calibration import Calibration
 from clew.domain.ranking import lexical_part
-from clew.domain.terms import QueryTerms, speaker_mark, term_hash
+from clew.domain.terms import QueryTerms, speaker_sign, term_hash
 from clew.index.coarse import Coarse
 from clew.index.growing import Growing
 from clew.index.postings import Postings
@@ -216,30 +216,30 @@ class CollectionIndex:
         return vectors if len(known) else None
 
     def holders(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """The positions of the members that hold a term or bear a mark, in no order, and how often each does."""
+        """The positions of the members that hold a term or bear a sign, in no order, and how often each does."""
         positions, counts = self._postings.find(term)
         if self._dead == 0:
             return positions, counts
         alive = self._alive.view[positions]
         return positions[alive], counts[alive]
 
-    def holding(self, marks: Iterable[str]) -> NDArray[np.bool_]:
-        """Which positions hold a member that bears any of these marks."""
+    def holding(self, signs: Iterable[str]) -> NDArray[np.bool_]:
+        """Which positions hold a member that bears any of these signs."""
         held = np.zeros(len(self._seqs), np.bool_)
-        for mark in marks:
-            held[self.holders(term_hash(mark))[0]] = True
+        for sign in signs:
+            held[self.holders(term_hash(sign))[0]] = True
         return held
 
     def speakers_among(self, words: Sequence[str]) -> list[str]:
         """Those of the words that are part of a speaker's name."""
-        return [word for word in words if self.holders(term_hash(speaker_mark(word)))[0].size]
+        return [word for word in words if self.holders(term_hash(speaker_sign(word)))[0].size]
 
     def said_by(self, words: Sequence[str]) -> NDArray[np.bool_] | None:
         """Which positions hold what the one speaker said whom the words name; None where they name none, or several."""
         names = self.speakers_among(words)
         if not names:
             return None
-        said = np.logical_and.reduce([self.holding([speaker_mark(name)]) for name in names])
+        said = np.logical_and.reduce([self.holding([speaker_sign(name)]) for name in names])
         return said if said.any() else None
 
     def mean_similarity(self, lexical: LexicalLane, query: Grid | None, calibration: Calibration | None) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.domain.terms import ASKS_MARK, QueryTerms, date_mark, term_hash
+from clew.domain.terms import ASKS_SIGN, QueryTerms, date_sign, term_hash
 from clew.index.collection import LENGTH_INFLUENCE, TERM_SATURATION, CollectionIndex
 from clew.index.sessions import NOWHERE, Sessions
 
@@ -72,7 +72,7 @@ def context(
     said = index.said_by(query.names)
     if said is not None:
         added += _sign(said, SPEAKER, index.size)[positions]
-    dated = index.holding(map(date_mark, dates)) if dates else None
+    dated = index.holding(map(date_sign, dates)) if dates else None
     if dated is not None:
         added += _sign(dated, DATE * _rarity(int(dated.sum()), index.size), index.size)[positions]
     return added
@@ -80,7 +80,7 @@ def context(
 
 def _neighbours(index: CollectionIndex, sessions: Sessions, positions: Positions, standing_out: Floats) -> Floats:
     before, after = sessions.before[positions], sessions.after[positions]
-    share = np.float32(BEFORE) + np.float32(ANSWER) * index.holding([ASKS_MARK])[before]
+    share = np.float32(BEFORE) + np.float32(ANSWER) * index.holding([ASKS_SIGN])[before]
     added: Floats = share * standing_out[before] + np.float32(AFTER) * standing_out[after]
     for one, step in ((before, sessions.before), (after, sessions.after)):
         two = np.where(one == NOWHERE, NOWHERE, step[one])

@@ -52,6 +52,9 @@ _SUMMARY_MIN_CHARS = 200
 _SHORTEST_ITEM_TOKENS = 15
 """No item is shorter than this, with its number, day and name; what is left over is not worth trying."""
 
+_WIDEST_NUMBER = 999
+"""No line has a longer number. Counted with it, what is recalled again has a count that is known already."""
+
 _TURNS_A_READ = 64
 _COUPLED_TURNS = 16
 """Turns that are read beyond those the tail has room for, to see which of them must not be parted."""
@@ -262,7 +265,7 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
         found = project(parts, asked.query, collections, asked.exclude)
     texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
     origins = {origin(item.record) for item in context.guidance}
-    there = [item.record.text in texts or origin(item.record) in origins for item in found]
+    there = [item.record.text in texts or (bool(origins) and origin(item.record) in origins) for item in found]
     wanted = [item for item, is_there in zip(found, there, strict=True) if not is_there]
     chosen, text, tokens = _fit(parts, asked.query, wanted, context)
     taken = {item.ref for item in chosen}
@@ -283,11 +286,10 @@ def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly)
         if allowance - used < _SHORTEST_ITEM_TOKENS:
             break
         shown = quoted(found.record, context.now_ms, _shown(found.record, query, allowance))
-        text = line(shown, len(lines) + 1)
-        cost = parts.counter.bound(text) + NEWLINE_TOKENS
+        cost = parts.counter.bound(line(shown, _WIDEST_NUMBER)) + NEWLINE_TOKENS
         if used + cost <= allowance:
             chosen.append(found)
-            lines.append(text)
+            lines.append(line(shown, len(lines) + 1))
             used += cost
     return (chosen, frame(lines), used) if chosen else ([], "", 0)
 

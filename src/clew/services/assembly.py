@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import count
 
 from clew.api import Context, ContextMessage, LeftOut, Section
@@ -54,15 +55,21 @@ def when(record: Record, now_ms: int) -> str:
     if record.provenance is Provenance.SUMMARY:
         return ""
     is_recent = now_ms - record.ts_ms < _RECENT_MS
-    return _moment(record).isoformat(" ")[: len("YYYY-MM-DD HH:MM") if is_recent else len("YYYY-MM-DD")]
+    return _minute(record.ts_ms // 60_000) if is_recent else _day(record.ts_ms // 86_400_000)
 
 
 def minute(record: Record) -> str:
-    return f"{_moment(record).isoformat()[:16]}Z"
+    return f"{_minute(record.ts_ms // 60_000).replace(' ', 'T')}Z"
 
 
-def _moment(record: Record) -> datetime:
-    return datetime.fromtimestamp(record.ts_ms / 1000, UTC)
+@lru_cache(maxsize=4096)
+def _day(number: int) -> str:
+    return datetime.fromtimestamp(number * 86_400, UTC).isoformat()[: len("YYYY-MM-DD")]
+
+
+@lru_cache(maxsize=4096)
+def _minute(number: int) -> str:
+    return datetime.fromtimestamp(number * 60, UTC).isoformat(" ")[: len("YYYY-MM-DD HH:MM")]
 
 
 def _warning(record: Record) -> str:

@@ -30,7 +30,7 @@ from clew.domain.model import (
 )
 from clew.domain.own_text import without_own
 from clew.domain.redaction import Policy, redact, redact_json
-from clew.domain.terms import analyse, lexical_text, marks, pack
+from clew.domain.terms import analyse, lexical_text, pack, signs
 from clew.errors import InvalidInput, TooLarge
 from clew.services.parts import Parts
 
@@ -162,7 +162,7 @@ def redacted_json(parts: Parts, value: Any, *collections: str) -> Any:
 def search_terms(text: str, speaker: str | None, ts_ms: int) -> bytes:
     """Clew's own words that came back in a transcript are nothing to find it by."""
     own = without_own(text)
-    return pack(analyse(lexical_text(own, speaker, ts_ms)), marks(own, speaker, ts_ms))
+    return pack(analyse(lexical_text(own, speaker, ts_ms)), signs(own, speaker, ts_ms))
 
 
 def speaker_in(metadata: JsonObject) -> str | None:

@@ -42,7 +42,8 @@ def project(
         at_least=parts.config.recall_min_similarity,
     )
     ranked = _in_order(_weighed(parts, near))[: parts.config.recall_items]
-    return without_repeats(_in_order(ranked + _linked(parts, ranked)))[: parts.config.recall_items]
+    linked = _linked(parts, ranked)
+    return without_repeats(_in_order(ranked + linked))[: parts.config.recall_items] if linked else ranked
 
 
 def _weighed(parts: Parts, near: Sequence[Found]) -> list[Found]:
@@ -61,12 +62,14 @@ def _weigh(item: Found, most: int, weights: ContextWeights) -> Found:
 
 def _linked(parts: Parts, ranked: Sequence[Found]) -> list[Found]:
     """What the ranked documents link to, each with a share of the best score that leads to it."""
-    there = {origin(item.record) for item in ranked}
     parents: dict[str, Found] = {}
     for item in ranked:  # best first, so the first parent is the best
         for target in _targets(parts, item.record):
             parents.setdefault(target, item)
     wanted = [id_ for id_, parent in parents.items() if parent.score * HOP_SHARE >= HOP_MIN_SCORE]
+    if not wanted:
+        return []
+    there = {origin(item.record) for item in ranked}
     return [
         replace(
             parents[record.id],

@@ -83,6 +83,12 @@ def size(connection: apsw.Connection, name: str) -> int:
     return 0 if collection is None else int(only(connection, "collection_size", key_range(collection))[0])
 
 
+def is_at(connection: apsw.Connection, name: str, seq: int) -> bool:
+    """Whether nothing happened in a collection after this."""
+    found = first(connection, "last_seq", (name,))
+    return found is not None and found[1] == seq
+
+
 def feed(connection: apsw.Connection, name: str, after: int) -> Feed:
     found = first(connection, "last_seq", (name,))
     if found is None:

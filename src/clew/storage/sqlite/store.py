@@ -202,6 +202,10 @@ class SqliteStore:
         return self._read(reads.counts)
 
     def feed(self, collection: str, after: int) -> Feed:
+        with self._followers.borrow() as connection:
+            unchanged = self._checked(lambda: reads.is_at(connection, collection, after))
+        if unchanged:  # as nearly always: then one statement is enough
+            return Feed(until=after, reset=False)
         return self._read(lambda connection: reads.feed(connection, collection, after), now=True)
 
     # --- the queue behind writes -------------------------------------------------------------------
@@ -305,16 +309,25 @@ class SqliteStore:
 
         What is asked about now has connections of its own: whoever holds one of the others must not wait for a second.
         """
+        if self._held.connection is not None and not now:
+            held = self._held.connection
+            return self._checked(lambda: question(held))
+        readers = self._followers if now else self._readers
+        with readers.borrow() as connection:
+            return self._checked(lambda: _out_of_one_moment(connection, question))
+
+    def _checked(self, attempt: Callable[[], T]) -> T:
         try:
-            if self._held.connection is not None and not now:
-                return question(self._held.connection)
-            readers = self._followers if now else self._readers
-            with readers.borrow() as connection, snapshot(connection):
-                return question(connection)
+            return attempt()
         except (apsw.CorruptError, apsw.NotADBError) as error:
             raise StoreCorrupt(f"{self._path} is damaged: {error}") from error
         except apsw.Error as error:
             raise StoreError(f"{self._path} could not be read: {error}") from error
+
+
+def _out_of_one_moment(connection: apsw.Connection, question: Callable[[apsw.Connection], T]) -> T:
+    with snapshot(connection):
+        return question(connection)
 
 
 class _Held(threading.local):
