@@ -82,7 +82,7 @@ def main() -> int:
         sys.stdout.write(msgspec.json.encode(measured).decode())
         return 0
     sizes = [size for size in SIZES if size <= options.largest]
-    results = {kind: dict(_grown(kind, sizes)) for kind in KINDS}
+    results = {kind: dict(_grown(kind, sizes)) for kind in KINDS if options.kind in (None, kind)}
     _print_table(results)
     fill = partial(_curves, results=results)
     print(tell(draw(options.out, columns=len(MEASURES), size_inches=(15, 5), fill=fill)))
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--largest", type=int, default=USUALLY_LARGEST, help=f"members ({USUALLY_LARGEST:,})")
     parser.add_argument("--out", type=Path, default=FOLDER / "size.png", help="where to draw the picture")
     parser.add_argument("--store", type=Path, help="measure over the store in this folder only, and print JSON")
-    parser.add_argument("--kind", choices=list(KINDS), help="what the collection in that store holds")
+    parser.add_argument("--kind", choices=list(KINDS), help="only this kind of collection; of --store, what it holds")
     return parser
 
 

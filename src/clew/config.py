@@ -101,7 +101,7 @@ class Config:
     guidance_share: float = _setting(0.10, "Share of the budget elevated guidance may take.", 0, 1)
     guidance_min_stability: float = _setting(0.35, "Turns less lasting than this never become guidance.", 0, 1)
     recall_candidates: int = _setting(64, "Records near to the query that are weighed for a context.", 1, 1000)
-    recall_items: int = _setting(64, "Records a context recalls at most.", 1, 999)
+    recall_items: int = _setting(48, "Records a context recalls at most.", 1, 999)
     recall_min_similarity: float = _setting(0.25, "Records less similar than this are not recalled.", 0, 1)
     tokenizer: str = _setting("auto", "auto, estimate, o200k_base or cl100k_base.")
 

@@ -86,7 +86,16 @@ def frame(lines: Sequence[str], opening: str = FRAME_OPEN, closing: str = FRAME_
 
 def line(item: Quoted, number: int) -> str:
     """One item as a JSON array on one line: number, time, speaker, text, and an object where there is more to say."""
-    said = [str(number), quote(item.when), quote(item.who), quote(item.text)]
+    return numbered(unnumbered(item), number)
+
+
+def numbered(rest: str, number: int) -> str:
+    return f"[{number},{rest}"
+
+
+def unnumbered(item: Quoted) -> str:
+    """All of a line behind its number, which may not be known yet."""
+    said = f"{quote(item.when)},{quote(item.who)},{quote(item.text)}"
     pairs = (
         ("trust", item.trust),
         ("dissent", item.dissent),
@@ -95,7 +104,7 @@ def line(item: Quoted, number: int) -> str:
         ("ref", item.ref),
     )
     notes = ",".join(f'"{name}":{quote(value)}' for name, value in pairs if value)
-    return "[" + ",".join([*said, f"{{{notes}}}"] if notes else said) + "]"
+    return f"{said},{{{notes}}}]" if notes else f"{said}]"
 
 
 def quote(text: str) -> str:

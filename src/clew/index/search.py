@@ -171,8 +171,7 @@ def _in_context(asked: _Asked, sessions: Sessions, alone: _Ranked, limit: int) -
     if positions.size == 0:
         return alone
     bearing = beside(sessions, positions)
-    has_dense = alone.dense is not None and query.vector is not None and query.calibration is not None
-    dense = index.dense_at(bearing, query.vector, query.calibration) if has_dense else None  # type: ignore[arg-type]
+    dense = _near(asked, alone.looked, bearing)
     own = asked.own(bearing, dense)
     standing_out = np.zeros(len(index.seqs) + 1, np.float32)
     standing_out[bearing] = own - np.float32(index.mean_similarity(asked.lexical, query.vector, query.calibration))
@@ -192,6 +191,16 @@ def _in_context(asked: _Asked, sessions: Sessions, alone: _Ranked, limit: int) -
         context=added[order],
         looked=alone.looked,
     )
+
+
+def _near(asked: _Asked, looked: _Looked, positions: Positions) -> Floats | None:
+    """How near these are in meaning, reckoned only where that is not known yet."""
+    vector, calibration = asked.query.vector, asked.query.calibration
+    if looked.every is not None:
+        return looked.every[positions]
+    if looked.dense is None or vector is None or calibration is None:
+        return None
+    return asked.index.dense_at(positions, vector, calibration)
 
 
 def _candidates(asked: _Asked, ranked: _Ranked) -> list[Candidate]:
@@ -230,6 +239,8 @@ class _Looked:
     """How near the members are that ranks are counted among."""
     unseen: float = 0.0
     """No member that is missing among the rivals is nearer than this."""
+    every: Floats | None = None
+    """How near each position is, where all were looked at."""
 
 
 def _look(index: CollectionIndex, query: Query, lexical: LexicalLane, limit: int | None) -> _Looked:
@@ -240,7 +251,7 @@ def _look(index: CollectionIndex, query: Query, lexical: LexicalLane, limit: int
         dense = index.dense(vector, calibration) if looked is None else None
         if dense is not None:
             among = slice(None) if limit is None else _contenders(index, lexical, dense, limit)
-            looked = _Looked(among, dense[among], dense[index.alive])
+            looked = _Looked(among, dense[among], dense[index.alive], every=dense)
         if looked is not None:
             return looked
     return _Looked(slice(None) if limit is None else np.flatnonzero(lexical.scores))

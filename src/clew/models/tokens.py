@@ -8,7 +8,7 @@ import math
 import threading
 from collections.abc import Iterator
 from enum import IntEnum, auto
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources, util
 from typing import Any
 
@@ -84,10 +84,16 @@ class TiktokenCounter:
 
     def bound(self, text: str) -> int:
         """The count, and one more for each place where a text had to be cut inside a word."""
+        if len(text) <= _PART_CHARS:
+            return self._count(text)
         return sum(self._count(part) + (0 if clean else 1) for part, clean in _parts(text))
 
     def _count(self, text: str) -> int:
-        return len(_encoding(self._encoding_name).encode_ordinary(text))
+        return len(self._encoding.encode_ordinary(text))
+
+    @cached_property
+    def _encoding(self) -> Any:
+        return _encoding(self._encoding_name)
 
 
 def _encoding(name: str) -> Any:

@@ -15,7 +15,17 @@ from clew.api import Assemble, Context, ContextMessage, LeftOut, Message
 from clew.domain import identity
 from clew.domain.budget import Allocation, Shares, plan
 from clew.domain.excerpt import excerpt
-from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, GUIDANCE_CLOSE, GUIDANCE_OPEN, clip, frame, line
+from clew.domain.framing import (
+    FRAME_CLOSE,
+    FRAME_OPEN,
+    GUIDANCE_CLOSE,
+    GUIDANCE_OPEN,
+    clip,
+    frame,
+    line,
+    numbered,
+    unnumbered,
+)
 from clew.domain.model import Provenance, Record, Role, role_of
 from clew.domain.ranking import SIMILARITY_ALONE
 from clew.domain.tail import Tail, TailTurn
@@ -285,11 +295,11 @@ def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly)
     for found in wanted:
         if allowance - used < _SHORTEST_ITEM_TOKENS:
             break
-        shown = quoted(found.record, context.now_ms, _shown(found.record, query, allowance))
-        cost = parts.counter.bound(line(shown, _WIDEST_NUMBER)) + NEWLINE_TOKENS
+        rest = unnumbered(quoted(found.record, context.now_ms, _shown(found.record, query, allowance)))
+        cost = parts.counter.bound(numbered(rest, _WIDEST_NUMBER)) + NEWLINE_TOKENS
         if used + cost <= allowance:
             chosen.append(found)
-            lines.append(line(shown, len(lines) + 1))
+            lines.append(numbered(rest, len(chosen)))
             used += cost
     return (chosen, frame(lines), used) if chosen else ([], "", 0)
 
