@@ -176,7 +176,7 @@ def test_a_turn_that_is_shown_in_part_does_not_count(equipment: Equipment) -> No
         question = Question("q", "kayak trip on the lake", "k", frozenset({"t1"}))
         assert "kayak" in memory.shown(question, 300)[0]
         assert memory.shown(question, 300)[1] == frozenset()
-        assert memory.shown(question, 4000)[1] == {"t1"}
+        assert memory.shown(question, 12_000)[1] == {"t1"}
     finally:
         memory.close()
 

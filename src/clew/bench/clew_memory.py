@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -18,6 +19,8 @@ from clew.services.meaning import UNREADABLE
 USER = "u1"
 MOST_HITS = 1000
 MOST_ITEMS = 100
+_TEXT = 3
+"""Where the text stands in a recalled line."""
 SETTLE_MS = 3_600_000
 
 
@@ -53,21 +56,27 @@ class ClewMemory:
         return list(dict.fromkeys(self._name_at[ref] for ref in refs if ref in self._name_at))
 
     def shown(self, question: Question, budget_tokens: int) -> tuple[str, frozenset[str]]:
-        """The pack. An item may be an excerpt; its turn counts only where the whole of it is there."""
+        """A context of the running session, where there is one, else a pack. Only what is there whole counts."""
         self._stand_at(question)
-        request = Pack(
-            query=question.text,
-            budget_tokens=budget_tokens,
-            user_id=USER,
-            session_id=self._session,
-            limit=MOST_ITEMS,
-            untrusted=any(turn.role == "tool" for turn in self._turns.values()),
-        )
+        text, items = self._context(question, budget_tokens) if self._session else self._pack(question, budget_tokens)
+        names = {self._name_at[ref]: shown for ref, shown in items.items() if ref in self._name_at}
+        return text, frozenset(name for name, shown in names.items() if self._turns[name].text in shown)
+
+    def _pack(self, question: Question, budget_tokens: int) -> tuple[str, dict[str, str]]:
+        request = Pack(query=question.text, budget_tokens=budget_tokens, user_id=USER, limit=MOST_ITEMS)
         bundle = self._memory.call(request)
         self._refuse_degraded(bundle.degraded)
-        texts = {item.record_ref: item.text for item in bundle.items}
-        names = {self._name_at[ref]: text for ref, text in texts.items() if ref in self._name_at}
-        return bundle.bundle_text, frozenset(name for name, text in names.items() if self._turns[name].text in text)
+        return bundle.bundle_text, {item.record_ref: item.text for item in bundle.items}
+
+    def _context(self, question: Question, budget_tokens: int) -> tuple[str, dict[str, str]]:
+        """Of what is recalled alone: with a tail, the newest turns would be there whatever is asked."""
+        context = self._memory.assemble(
+            self._session or "", query=question.text, user_id=USER, messages=(), budget_tokens=budget_tokens
+        )
+        self._refuse_degraded(context.degraded)
+        lines = [json.loads(line) for line in context.recalled_text.splitlines()[1:-1]]
+        refs = [f"{hit.record.collection}/{hit.record.id}" for hit in context.recalled]
+        return context.recalled_text, {ref: line[_TEXT] for ref, line in zip(refs, lines, strict=True)}
 
     def close(self) -> None:
         self._memory.close()
