@@ -123,8 +123,12 @@ class _Asked:
         """How similar these are by themselves."""
         return fuse(self.lexical.scores[positions], dense, self.lexical.exact_share)
 
+    @property
+    def by_similarity(self) -> bool:
+        return self.query.weights == SIMILARITY_ALONE
+
     def score(self, positions: Positions | slice, similarity: Floats) -> Floats:
-        if self.query.weights == SIMILARITY_ALONE:
+        if self.by_similarity:
             return similarity
         recent = recency(self.index.times[positions], self.query.now_ms, self.decay)
         return search_score(similarity, recent, self.scope, self.query.weights)
@@ -145,8 +149,7 @@ class _Ranked:
 def _alone(asked: _Asked, limit: int) -> _Ranked:
     """By what each member is by itself."""
     index = asked.index
-    by_similarity = asked.query.weights == SIMILARITY_ALONE
-    looked = _look(index, asked.query, asked.lexical, limit + len(asked.out) if by_similarity else None)
+    looked = _look(asked, limit + len(asked.out))
     among, dense = looked.among, looked.dense
     similarity = asked.own(among, dense)
     score = asked.score(among, similarity)
@@ -243,48 +246,78 @@ class _Looked:
     """How near each position is, where all were looked at."""
 
 
-def _look(index: CollectionIndex, query: Query, lexical: LexicalLane, limit: int | None) -> _Looked:
-    """Without a `limit`, at all of them: then something else than similarity decides, too."""
-    vector, calibration = query.vector, query.calibration
+def _look(asked: _Asked, limit: int) -> _Looked:
+    """At all that may be among the `limit` best; at every member where recency and scope count and there are few."""
+    index, lexical = asked.index, asked.lexical
+    vector, calibration = asked.query.vector, asked.query.calibration
     if vector is not None and calibration is not None:
-        looked = None if limit is None else _look_quickly(index, vector, calibration, lexical, limit)
+        looked = _look_quickly(asked, vector, calibration, limit)
         dense = index.dense(vector, calibration) if looked is None else None
         if dense is not None:
-            among = slice(None) if limit is None else _contenders(index, lexical, dense, limit)
+            among = _contenders(index, lexical, dense, limit) if asked.by_similarity else slice(None)
             looked = _Looked(among, dense[among], dense[index.alive], every=dense)
         if looked is not None:
             return looked
-    return _Looked(slice(None) if limit is None else np.flatnonzero(lexical.scores))
+    return _Looked(np.flatnonzero(lexical.scores) if asked.by_similarity else slice(None))
 
 
-def _look_quickly(
-    index: CollectionIndex, vector: Grid, calibration: Calibration, lexical: LexicalLane, limit: int
-) -> _Looked | None:
-    """Only at members that are not certainly worse than `limit` others; None where those are too many to gain by it.
-
-    What `limit` members reach at least, whatever words they hold, another must be able to reach: by its cosine alone,
-    or with its words. Each step from a cosine to a similarity is monotone, rounding included.
-    """
+def _look_quickly(asked: _Asked, vector: Grid, calibration: Calibration, limit: int) -> _Looked | None:
+    """Only at members that are not certainly worse than `limit` others; None where those are too many to gain by it."""
+    index = asked.index
     bounds = index.cosine_bounds(vector)
     if bounds is None or limit >= len(index.alive):
         return None
     least, most = bounds
+    find = _open_by_similarity if asked.by_similarity else _open_by_score
+    is_open = find(asked, calibration, least, most, limit)
+    among = None if is_open is None else np.flatnonzero(is_open)
+    if among is None or among.size > least.size // MOST_OPEN_SHARE:
+        return None
+    dense = index.dense_at(among, vector, calibration)
+    most[among] = NOT_COMPARABLE
+    return _Looked(among, dense, dense[index.alive[among]], float(calibration.similarity(most.max(keepdims=True))[0]))
+
+
+def _open_by_similarity(
+    asked: _Asked, calibration: Calibration, least: Floats, most: Floats, limit: int
+) -> NDArray[np.bool_] | None:
+    """Which may be among the most similar.
+
+    What `limit` members reach at least, whatever words they hold, another must be able to reach: by its cosine alone,
+    or with its words. Each step from a cosine to a similarity is monotone, rounding included.
+    """
+    lexical = asked.lexical
     reached = np.partition(least, least.size - limit)[least.size - limit]
     near = calibration.similarity(np.array([reached]))
     if not 0.0 < near[0] < 1.0:  # there, similarities of different cosines are the same
         return None
-    is_open = most >= reached - TIES_WITHIN
+    is_open: NDArray[np.bool_] = most >= reached - TIES_WITHIN
     worded = np.flatnonzero(lexical.scores)
     words = lexical.scores[worded]
     by_cosine = np.where(most[worded] > NOT_COMPARABLE, calibration.similarity(most[worded]), np.float32(np.nan))
     enough = fuse(np.zeros(1, np.float32), near, lexical.exact_share)[0]
     is_open[worded] = fuse(words, by_cosine, lexical.exact_share) >= enough
-    among = np.flatnonzero(is_open)
-    if among.size > least.size // MOST_OPEN_SHARE:
-        return None
-    dense = index.dense_at(among, vector, calibration)
-    most[among] = NOT_COMPARABLE
-    return _Looked(among, dense, dense[index.alive[among]], float(calibration.similarity(most.max(keepdims=True))[0]))
+    return is_open
+
+
+def _open_by_score(
+    asked: _Asked, calibration: Calibration, least: Floats, most: Floats, limit: int
+) -> NDArray[np.bool_]:
+    """Which may be among the best, recency and scope included: the way from a cosine to a score is monotone, too."""
+    comparable = most > NOT_COMPARABLE
+
+    def scores(cosines: Floats) -> Floats:
+        """Below any where there is nothing to find."""
+        dense = np.where(comparable, calibration.similarity(cosines), np.float32(np.nan))
+        similarity = asked.own(slice(None), dense)
+        found = asked.score(slice(None), similarity)
+        found[(similarity <= 0.0) | ~asked.index.alive] = -1.0
+        return found
+
+    at_least, at_most = scores(least), scores(most)
+    reached = max(np.partition(at_least, least.size - limit)[least.size - limit], np.float32(0.0))
+    is_open: NDArray[np.bool_] = at_most >= reached
+    return is_open
 
 
 def _contenders(index: CollectionIndex, lexical: LexicalLane, dense: Floats, limit: int) -> NDArray[np.int64]:
