@@ -81,6 +81,13 @@ def test_a_terminal_gets_drawn_tables(clew: Clew, locomo: Path, tmp_path: Path) 
     assert "recall@5" in out
 
 
+def test_a_place_that_cannot_keep_vectors_is_refused_before_the_run(clew: Clew, locomo: Path, tmp_path: Path) -> None:
+    lost = str(tmp_path / "nowhere" / "vectors.npz")
+    said = clew("bench", "--dataset", "locomo", "--path", str(locomo), "--vectors", lost, status=3)
+    assert "is no folder, so no vectors can be kept there" in said
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
 def test_vectors_are_kept_from_run_to_run(clew: Clew, locomo: Path, tmp_path: Path) -> None:
     arguments = ("bench", "--dataset", "locomo", "--path", str(locomo), "--vectors", str(tmp_path / "kept.npz"))
     assert clew.json(*arguments)["embedding"]["texts"] == 4

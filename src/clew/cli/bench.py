@@ -13,6 +13,7 @@ import click
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
 from clew.cli.terminal import print_fields, print_heading, print_note, print_table
+from clew.errors import NotFound
 
 if TYPE_CHECKING:
     from clew.bench.systems import Equipment
@@ -122,6 +123,8 @@ def _equipped(embedder: str | None, vectors: Path | None) -> Iterator[Equipment]
     from clew.config import Config
     from clew.models.choose import make_embedder
 
+    if vectors is not None and not vectors.parent.is_dir():  # known at once, not after the whole run
+        raise NotFound(f"{vectors.parent} is no folder, so no vectors can be kept there")
     with TemporaryDirectory(prefix="clew-bench-") as folder:
         config = Config.load(data_dir=Path(folder), embedder=embedder)
         choice = make_embedder(config)
