@@ -6,7 +6,7 @@ BENCH_INSTALLED := .venv/.installed-bench
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-docs docs lock clean
+.PHONY: help setup demo test hosts lint format bench bench-docs docs lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -20,6 +20,9 @@ demo: setup ## Store, search and assemble a conversation
 
 test: setup lint ## Lint, type-check and run every test
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+hosts: ## Install the agents that some end-to-end tests drive, and say how to let the tests find them
+	@tests/hosts/install.sh
 
 lint: $(INSTALLED) ## Style, types, and which module may import which
 	$(BIN)/ruff check src tests bench

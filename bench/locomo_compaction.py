@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from clew import Memory
-from clew.api import Compact, Context, Message
+from clew.api import Compact, Context, Message, RecordView
 from clew.config import Config
 
 BUDGET_TOKENS = 2_000
@@ -145,8 +145,16 @@ def _after(memory: Memory, session: str, question: str, user: str | None, contex
     if not found:
         return _seen(context, [], context.used_tokens)
     left = BUDGET_TOKENS - context.used_tokens
-    opened = memory.expand(session, *found, query=question, budget_tokens=left)
+    there = [id_ for hit in context.recalled if (id_ := _turn(session, hit.record)) is not None]
+    opened = memory.expand(session, *found, query=question, budget_tokens=left, exclude=there)
     return _seen(context, [opened.text], context.used_tokens + opened.tokens)
+
+
+def _turn(session: str, record: RecordView) -> str | None:
+    """The id of the turn that stands in a context, by itself, among all of its user, or as the memory kept from it."""
+    source = record.metadata.get("source")
+    name = source["id"] if isinstance(source, dict) else record.id
+    return None if record.provenance == SUMMARY else str(name).removeprefix(f"{session}/")
 
 
 def _seen(context: Context, opened: Sequence[str], tokens: int) -> Seen:

@@ -45,7 +45,7 @@ def test_every_module_of_the_package_is_used() -> None:
     verbs = {f"clew.cli.{module}" for section in SECTIONS.values() for module in section.values()}
     offered = {"clew", "clew.storage.memory"}  # the public surface, and the double that is shipped for tests
     by_name = {f"clew.bench.peers.{peer.module}" for peer in PEERS.values()}
-    entry_points = {"clew.cli.main", "clew.cli.reference"} | offered | verbs | by_name
+    entry_points = {"clew.__main__", "clew.cli.main", "clew.cli.reference"} | offered | verbs | by_name
     modules = {_module(path): path for path in SOURCES}
     imported = {name for path in SOURCES for name in _imports(path) if name in modules}
     packages = {module.rpartition(".")[0] for module in imported | entry_points}
@@ -62,10 +62,17 @@ def _imports(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = _imported_from(path, node)
+            found.add(module)
+            found.update(f"{module}.{alias.name}" for alias in node.names)
     return found
+
+
+def _imported_from(path: Path, node: ast.ImportFrom) -> str:
+    """Relative names are for what another program loads out of its place."""
+    package = _module(path) if path.stem == "__init__" else _module(path).rpartition(".")[0]
+    return f"{package}.{node.module}" if node.level else node.module or ""
 
 
 def test_every_sql_statement_is_used_and_every_used_one_exists() -> None:

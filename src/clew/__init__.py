@@ -11,10 +11,10 @@ Names are imported when first used, so that a program pays only for what it touc
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # what type checkers take for true; importing it would cost a hook its time
 if TYPE_CHECKING:
+    from typing import Any
+
     from clew.api import Message as Message
     from clew.async_client import AsyncClient as AsyncClient
     from clew.client import Client as Client
@@ -41,4 +41,6 @@ __all__ = ["AsyncClient", "ClewError", "Client", "Config", "Memory", "Message", 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'clew' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOME[name]), name)

@@ -32,6 +32,7 @@ pytestmark = pytest.mark.requirement("API-1", "CLI-1", "RPC-1")
 ROOT = Path(__file__).parents[2]
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 HOW_TO = ROOT / "docs" / "how-to.md"
+AGENTS = ROOT / "docs" / "agents.md"
 DESIGN = ROOT / "docs" / "design.md"
 PAGES = [ROOT / "README.md", *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "reference" not in path.parts)]
 
@@ -52,8 +53,11 @@ def blocks(text: str) -> list[Block]:
 
 
 def recipes() -> dict[str, list[Block]]:
-    _, *parts = RECIPE.split(HOW_TO.read_text("utf-8"))
-    return {title: blocks(text) for title, text in zip(parts[::2], parts[1::2], strict=True)}
+    found: dict[str, list[Block]] = {}
+    for page in (HOW_TO, AGENTS):
+        _, *parts = RECIPE.split(page.read_text("utf-8"))
+        found |= {title: blocks(text) for title, text in zip(parts[::2], parts[1::2], strict=True)}
+    return found
 
 
 class Reader:
@@ -134,6 +138,16 @@ def shape(value: Any) -> Any:
             return _plain(value)
 
 
+A_CLIENT = """
+from types import SimpleNamespace
+
+answer = {"choices": [{"message": {"role": "assistant", "content": "On Fridays."}}]}
+completions = SimpleNamespace(create=lambda model, messages: answer)
+client = SimpleNamespace(chat=SimpleNamespace(completions=completions))
+"""
+"""What the example takes for granted: a client of a model."""
+
+
 @pytest.fixture
 def reader() -> Iterator[Reader]:
     with short_folder() as folder:
@@ -151,8 +165,9 @@ def test_the_tutorial_works_from_the_first_step_to_the_last(reader: Reader) -> N
 
 
 def test_the_readme_example_works(reader: Reader) -> None:
-    [example] = [block for block in blocks((ROOT / "README.md").read_text("utf-8")) if block.language == "python"]
-    reader.follow([Block("python", ("run",), example.text)])
+    example, chat = (block for block in blocks((ROOT / "README.md").read_text("utf-8")) if block.language == "python")
+    reader.follow([Block("python", ("run",), example.text), Block("sh", ("run",), "clew up")])
+    reader.follow([Block("python", ("run",), f"{A_CLIENT}{chat.text}"), Block("text", ("output",), "On Fridays.")])
 
 
 @pytest.mark.parametrize("title", recipes())
@@ -165,9 +180,10 @@ def test_every_command_line_that_is_shown_is_accepted(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("backup.jsonl", "conversation.jsonl"):
+    for name in ("backup.jsonl", "conversation.jsonl", "session.jsonl"):
         (tmp_path / name).touch()
-    for line in COMMAND.findall(path.read_text("utf-8")):
+    (tmp_path / ".claude" / "projects").mkdir(parents=True)
+    for line in COMMAND.findall(path.read_text("utf-8").replace("~", str(tmp_path))):
         words = shlex.split(line, comments=True)[1:]
         for end in ("|", ">", "&"):
             words = words[: words.index(end)] if end in words else words

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.api import Bundle, DiffTraces, ListTraces, MemoryApi, Pack, ShowTrace, Trace
+from clew.api import Bundle, DiffTraces, Event, ListTraces, MemoryApi, Pack, ShowTrace, Trace
 from clew.client import connect
 from clew.daemon.limits import Limits
 from clew.domain.layout import PACK_CLOSE, PACK_OPEN
@@ -147,6 +147,22 @@ def test_a_pack_sees_nothing_of_another_user_or_session(memory: Memory) -> None:
 
 
 @pytest.mark.requirement("PACK-3", "PACK-4", "PACK-5", "LIFE-4")
+@pytest.mark.requirement("HOST-2", "PACK-3")
+def test_what_the_reader_has_before_him_is_left_out_and_the_trace_says_so(memory: Memory) -> None:
+    said = "The harbour pilot Odile prefers the northern channel at low tide."
+    memory.ingest("now", "user", said, user_id="ann", id="t1")
+    memory.ingest("then", "user", "Odile the harbour pilot never takes the southern channel.", user_id="ann", id="t2")
+    memory.capture(Event(text="tide table: northern channel, Odile", session_id="now", user_id="ann", kind="note"))
+    memory.harvest()
+    memory.flush()
+    bundle = memory.pack("Which channel does the pilot Odile take?", user_id="ann", exclude_session="now", trace=True)
+    assert [ref.rpartition("/")[2] for ref in refs(bundle)] == ["t2"]
+    assert bundle.trace is not None
+    present = {item.ref for item in bundle.trace.candidates if item.reason == "present"}
+    assert any(ref.startswith("turns:ann/now/") for ref in present)
+    assert not any("/then/" in ref for ref in present)
+
+
 def test_every_reason_is_reached_and_every_candidate_has_one(memory: Memory) -> None:
     said = "The staging server listens on port"
     texts = {
@@ -187,7 +203,7 @@ def test_every_reason_is_reached_and_every_candidate_has_one(memory: Memory) -> 
     tight = packed(budget_tokens=120)
     assert (tight["lead"], tight["one more"]) == (Reason.RELEVANT, Reason.BUDGET)
     assert packed(kinds=("decision",))["lead"] == Reason.KIND
-    assert {*capped.values(), *tight.values(), Reason.KIND} == set(Reason)
+    assert {*capped.values(), *tight.values(), Reason.KIND, Reason.PRESENT} == set(Reason)
 
 
 # --- the trace ---------------------------------------------------------------------------------------

@@ -111,9 +111,10 @@ def test_every_example_is_a_command_line_that_is_accepted(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("backup.jsonl", "conversation.jsonl", "labels.jsonl"):
+    for name in ("backup.jsonl", "conversation.jsonl", "labels.jsonl", "session.jsonl"):
         (tmp_path / name).touch()
-    words = shlex.split(example, comments=True)
+    (tmp_path / ".claude" / "projects").mkdir(parents=True)
+    words = shlex.split(example.replace("~", str(tmp_path)), comments=True)
     words = words[words.index(PROGRAM) + 1 :]
     for end in ("|", "<", ">", ">>"):
         words = words[: words.index(end)] if end in words else words
@@ -122,7 +123,8 @@ def test_every_example_is_a_command_line_that_is_accepted(
 
 def parse(command: click.Command, words: list[str]) -> None:
     """Read a command line down to its last verb, without running it."""
-    if not isinstance(command, click.Group):
+    runs_itself = isinstance(command, click.Group) and command.invoke_without_command
+    if not isinstance(command, click.Group) or (runs_itself and (not words or words[0].startswith("-"))):
         command.make_context(PROGRAM, words, obj=Invocation())
         return
     child = command.get_command(click.Context(command), words[0])

@@ -8,9 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from clew.api import AgeReceipt, MemoryApi, Request
+from clew.api import Age, AgeReceipt, CollectionList, MemoryApi, Request
 from clew.daemon.jobs import Jobs
 from clew.daemon.methods import HANDLERS, WRITES
+from clew.engine import Memory
 from clew.errors import StoreError
 
 WAIT_SECONDS = 30.0
@@ -23,7 +24,9 @@ class Failing:
         self._error: Exception | None = error
         self.again = threading.Event()
 
-    def call(self, _: Request[Any]) -> AgeReceipt:
+    def call(self, request: Request[Any]) -> AgeReceipt | None:
+        if not isinstance(request, Age):
+            return None
         if self._error is not None:
             error, self._error = self._error, None
             raise error
@@ -40,6 +43,22 @@ def test_a_run_that_fails_is_logged_and_the_next_one_comes(error: Exception, cap
     (record,) = [record for record in caplog.records if record.name == "clew.daemon.jobs"]
     assert "the lifecycle run failed" in record.getMessage()
     assert (record.exc_info is not None) == isinstance(error, RuntimeError)
+
+
+@pytest.mark.requirement("HOST-1", "PERF-2")
+def test_what_the_first_context_needs_is_loaded_before_anyone_asks_and_nothing_is_written(memory: Memory) -> None:
+    asked = threading.Event()
+    before = memory.status()
+
+    class Watched:
+        def call(self, request: Request[Any]) -> Any:
+            answer = memory.call(request)
+            asked.set()
+            return answer
+
+    with Jobs(cast(MemoryApi, Watched())):
+        assert asked.wait(WAIT_SECONDS)
+    assert (memory.status().record_count, memory.collections()) == (before.record_count, CollectionList(collections=()))
 
 
 @pytest.mark.requirement("RPC-2")

@@ -156,13 +156,14 @@ class MemoryApi(ABC):
         messages: Sequence[Message] | None = None,
         budget_tokens: int | None = None,
         user_id: str | None = None,
+        since: int | None = None,
     ) -> Context:
         """The context for the next model call, never over the budget."""
         given = None if messages is None else tuple(messages)
         return self.call(
             Assemble(
                 session_id=session_id, query=query, messages=given,
-                budget_tokens=budget_tokens, user_id=user_id,
+                budget_tokens=budget_tokens, user_id=user_id, since=since,
             )
         )  # fmt: skip
 
@@ -171,12 +172,21 @@ class MemoryApi(ABC):
         return self.call(Compact(session_id=session_id, force=force, budget_tokens=budget_tokens))
 
     def expand(
-        self, session_id: str, *ids: str, max_depth: int = 3, budget_tokens: int | None = None, query: str | None = None
+        self,
+        session_id: str,
+        *ids: str,
+        max_depth: int = 3,
+        budget_tokens: int | None = None,
+        query: str | None = None,
+        exclude: Sequence[str] = (),
     ) -> Expansion:
         """The raw turns that summaries stand for."""
         return self.call(
-            Expand(session_id=session_id, ids=ids, max_depth=max_depth, budget_tokens=budget_tokens, query=query)
-        )
+            Expand(
+                session_id=session_id, ids=ids, max_depth=max_depth, budget_tokens=budget_tokens, query=query,
+                exclude=tuple(exclude),
+            )
+        )  # fmt: skip
 
     def describe(self, session_id: str, id: str) -> Node:  # noqa: A002
         """The lineage of one turn or summary."""
@@ -224,9 +234,12 @@ class MemoryApi(ABC):
         metadata: JsonObject | None = None,
         *,
         source: str | None = None,
+        kind: str | None = None,
     ) -> PutReceipt:
         """Store a record under an id of the caller's; the same id again replaces it."""
-        return self.call(Put(collection=collection, id=id, text=text, metadata=metadata or {}, source=source))
+        return self.call(
+            Put(collection=collection, id=id, text=text, metadata=metadata or {}, source=source, kind=kind)
+        )
 
     def get(self, collection: str, *ids: str, max_chars: int | None = None) -> Records:
         """The named records that exist, in the order asked for."""
@@ -289,6 +302,7 @@ class MemoryApi(ABC):
         *,
         user_id: str | None = None,
         session_id: str | None = None,
+        exclude_session: str | None = None,
         budget_tokens: int | None = None,
         limit: int | None = None,
         kinds: Sequence[str] = (),
@@ -299,8 +313,9 @@ class MemoryApi(ABC):
         """The bounded, cited bundle for one request."""
         return self.call(
             Pack(
-                query=query, user_id=user_id, session_id=session_id, budget_tokens=budget_tokens, limit=limit,
-                kinds=tuple(kinds), untrusted=untrusted, cold=cold, trace=trace,
+                query=query, user_id=user_id, session_id=session_id, exclude_session=exclude_session,
+                budget_tokens=budget_tokens, limit=limit, kinds=tuple(kinds), untrusted=untrusted, cold=cold,
+                trace=trace,
             )
         )  # fmt: skip
 

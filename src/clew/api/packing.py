@@ -99,6 +99,8 @@ class Pack(Request[Bundle], frozen=True):
     budget_tokens: int | None = None
     user_id: str | None = None
     session_id: str | None = None
+    exclude_session: str | None = None
+    """Leave out what was said or done in this session, since whoever asks has it before him."""
     limit: int | None = None
     """Items at most."""
     kinds: tuple[str, ...] = ()

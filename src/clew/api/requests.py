@@ -99,6 +99,8 @@ class Put(Request[PutReceipt], frozen=True):
     text: str
     source: str | None = None
     """The outside address the text came from; what has one is never trusted."""
+    kind: str | None = None
+    """Fact, preference, decision, task, plan, observation, event or note; else what its words say it is."""
     metadata: JsonObject = field(default_factory=dict)
 
 
@@ -162,7 +164,10 @@ class Search(Request[SearchResult], frozen=True):
 
 
 class Assemble(Request[Context], frozen=True):
-    """With `messages`, the tail is taken from them; otherwise from the stored session."""
+    """With `messages`, the tail is taken from them; otherwise from the stored session.
+
+    Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail needs.
+    """
 
     method: ClassVar[str] = "assemble"
     answer: ClassVar[type[Answer]] = Context
@@ -171,6 +176,9 @@ class Assemble(Request[Context], frozen=True):
     messages: tuple[Message, ...] | None = None
     budget_tokens: int | None = None
     user_id: str | None = None
+    since: int | None = None
+    """When this conversation began, in milliseconds since the epoch. Summaries of older turns are recalled only where
+    they answer the query. Without it, a stored session counts as a whole, and given messages as all there is."""
 
 
 class Compact(Request[CompactReceipt], frozen=True):
@@ -202,6 +210,8 @@ class Expand(Request[Expansion], frozen=True):
     max_depth: int = 3
     budget_tokens: int | None = None
     query: str | None = None
+    exclude: tuple[str, ...] = ()
+    """Ids of turns to leave out, since whoever asks has them before him."""
 
 
 class Describe(Request[Node], frozen=True):

@@ -15,9 +15,9 @@ from clew.cli.command import Verb, VerbGroup
 from clew.cli.invocation import Invocation
 from clew.cli.source import text_or_stdin
 from clew.cli.terminal import print_fields, print_heading, print_note, print_table
-from clew.cli.transcript import BadLine
 from clew.config import CONFIG_FILE
 from clew.errors import InvalidInput, TooLarge
+from clew.transcripts import BadLine
 
 if TYPE_CHECKING:
     from clew.domain.reliability import Assessment, Examples

@@ -1,46 +1,173 @@
-"""`clew import`: takes back what `clew export` wrote."""
+"""`clew import`: takes back what `clew export` wrote, and takes in what other agents wrote down."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import IO
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import chain, islice
+from pathlib import Path
 
 import click
 import msgspec
+from msgspec import Struct
 
 from clew.api import Import, ImportReceipt, MemoryApi
 from clew.cli.command import Verb
+from clew.cli.import_transcripts import FileReceipt, Plan, bounded_lines, import_transcript
 from clew.cli.invocation import Invocation
 from clew.cli.source import in_batches
+from clew.cli.terminal import counted, local_time, print_fields, print_note, print_table
 from clew.errors import ClewError, InvalidInput
+from clew.hosts.person import own_user
+from clew.transcripts import Format, detect
+
+LOOKED_AT_LINES = 100
+"""Lines at the beginning of a file by which its format is told."""
+LISTED_BAD_LINES = 20
+STDIN = "-"
+AUTO = "auto"
 
 
-@click.command("import", cls=Verb, examples=["clew import backup.jsonl", "zcat backup.gz | clew import -"])
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+class ImportAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
+    stored: int
+    unchanged: int
+    set_aside: int
+    dry_run: bool
+    files: tuple[FileReceipt, ...]
+    not_recognised: tuple[str, ...] = ()
+    """Files of a folder that hold nothing that can be imported."""
+
+
+@click.command(
+    "import",
+    cls=Verb,
+    examples=[
+        "clew import backup.jsonl",
+        "clew import ~/.claude/projects --dry-run",
+        "clew import session.jsonl --user ada",
+        "zcat backup.gz | clew import -",
+    ],
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([AUTO, *(form.value for form in Format)]),
+    metavar="FORMAT",
+    default=AUTO,
+    show_default=True,
+    help="auto, clew, openclaw, claude-code or plain.",
+)
+@click.option("--session", metavar="ID", help="Session of the turns; else the one a transcript names, else its name.")
+@click.option("--user", metavar="ID", help="User of the turns; else your name on this system.")
+@click.option("--dry-run", is_flag=True, help="Say what would be stored, and store nothing.")
 @click.pass_obj
-def command(invocation: Invocation, file: str) -> None:
-    """Store what an export holds; what is there already stays as it is."""
-    limit_bytes = invocation.config().frame_limit_bytes // 2
-    size = None if file == "-" else os.path.getsize(file)
-    stored = unchanged = line = read_bytes = 0
-    with (
-        click.open_file(file, "rb") as stream,
-        invocation.open() as memory,
-        invocation.progress("Importing", size) as report,
-    ):
-        for batch in in_batches(_lines(stream), _wire_size, limit_bytes):
-            receipt = _import_batch(memory, batch, first_line=line + 1)
-            stored += receipt.stored
-            unchanged += receipt.unchanged
+def command(
+    invocation: Invocation, *, files: tuple[str, ...], form: str, session: str | None, user: str | None, dry_run: bool
+) -> None:
+    """Store an export, or the transcripts of agents; what is there already stays as it is.
+
+    A FILE is an export of Clew, a session of OpenClaw or pi, a transcript of Claude Code, or plain JSONL with a role
+    and a text a line; a folder stands for every .jsonl file in it. Reading a file again stores only what is new, so an
+    import that was interrupted goes on when it is run again. Lines that cannot be read are listed and left out.
+
+    A subagent's conversation becomes a session of its own, SESSION/AGENT. Thinking is left out.
+    """
+    run = _Run(invocation, None if form == AUTO else Format(form), session, user, dry_run)
+    with ExitStack() as stack:
+        run.memory = None if dry_run else stack.enter_context(invocation.open())
+        run.report = stack.enter_context(invocation.progress("Importing", _total_bytes(files)))
+        for name in files:
+            run.take(name)
+    answer = run.answer()
+    _refuse_if_unreadable(answer)
+    invocation.show(answer, _print_answer)
+
+
+class _Run:
+    """One import of several files."""
+
+    def __init__(
+        self, invocation: Invocation, form: Format | None, session: str | None, user: str | None, dry_run: bool
+    ) -> None:
+        self.memory: MemoryApi | None = None
+        self.report: Callable[[int], None] = lambda _: None
+        self._config = invocation.config()
+        self._form = form
+        self._session = session
+        self._user = user
+        self._dry_run = dry_run
+        self._receipts: list[FileReceipt] = []
+        self._not_recognised: list[str] = []
+        self._read_bytes = 0
+
+    def take(self, name: str) -> None:
+        """Import a file, or every transcript below a folder."""
+        if name == STDIN or not os.path.isdir(name):
+            self._take_file(name, in_folder=False)
+            return
+        for path in sorted(Path(name).rglob("*.jsonl")):
+            if path.is_file():
+                self._take_file(str(path), in_folder=True)
+
+    def answer(self) -> ImportAnswer:
+        return ImportAnswer(
+            stored=sum(receipt.stored for receipt in self._receipts),
+            unchanged=sum(receipt.unchanged for receipt in self._receipts),
+            set_aside=sum(receipt.set_aside for receipt in self._receipts),
+            dry_run=self._dry_run,
+            files=tuple(self._receipts),
+            not_recognised=tuple(self._not_recognised),
+        )
+
+    def _take_file(self, name: str, *, in_folder: bool) -> None:
+        with click.open_file(name, "rb") as stream:
+            lines = self._counted(bounded_lines(stream))
+            head = list(islice(lines, LOOKED_AT_LINES))
+            form = self._form or detect(head)
+            if form is None and in_folder:
+                self._not_recognised.append(name)
+                return
+            every_line = chain(head, lines)
+            if form in (None, Format.CLEW):
+                self._receipts.append(self._import_export(name, every_line))
+            else:
+                self._receipts.append(self._import_transcript(name, every_line, form))
+
+    def _import_transcript(self, name: str, lines: Iterator[bytes], form: Format) -> FileReceipt:
+        plan = Plan(self._user or own_user(), self._session, self._config)
+        file_session = "stdin" if name == STDIN else Path(name).stem
+        return import_transcript(self.memory, lines, form, plan, name=name, file_session=file_session)
+
+    def _import_export(self, name: str, lines: Iterator[bytes]) -> FileReceipt:
+        if self._session or self._user:
+            raise click.UsageError(f"{name} is an export, which names its sessions and users itself.")
+        stored = unchanged = line = 0
+        for batch in in_batches(_texts(lines), _wire_size, self._config.frame_limit_bytes // 2):
+            if self.memory is not None:
+                receipt = _import_batch(self.memory, batch, first_line=line + 1)
+                stored, unchanged = stored + receipt.stored, unchanged + receipt.unchanged
             line += len(batch)
-            read_bytes += sum(len(text.encode("utf-8")) + 1 for text in batch)
-            report(read_bytes)
-    invocation.show(ImportReceipt(stored=stored, unchanged=unchanged), _print_receipt)
+        return FileReceipt(file=name, format=Format.CLEW.value, stored=stored, unchanged=unchanged, turns=line)
+
+    def _counted(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            self._read_bytes += len(line)
+            self.report(self._read_bytes)
+            yield line
 
 
-def _lines(stream: IO[bytes]) -> Iterator[str]:
-    for number, line in enumerate(stream, start=1):
+def _total_bytes(names: tuple[str, ...]) -> int | None:
+    """The size of all files, for the bar; None where standard input is among them."""
+    if STDIN in names:
+        return None
+    files = (path for name in names for path in (Path(name).rglob("*.jsonl") if os.path.isdir(name) else [Path(name)]))
+    return sum(path.stat().st_size for path in files if path.is_file())
+
+
+def _texts(lines: Iterator[bytes]) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
         try:
             yield line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
@@ -59,5 +186,80 @@ def _import_batch(memory: MemoryApi, batch: list[str], first_line: int) -> Impor
         raise type(error)(f"{place}: {error.message}; the lines before are stored") from error
 
 
-def _print_receipt(receipt: ImportReceipt) -> None:
-    click.echo(f"stored {receipt.stored:,} records; {receipt.unchanged:,} were there already")
+def _refuse_if_unreadable(answer: ImportAnswer) -> None:
+    """Bad lines are no failure; an import in which there was nothing else is."""
+    if any(receipt.turns for receipt in answer.files):
+        return
+    for receipt in answer.files:
+        if receipt.bad:
+            bad = receipt.bad[0]
+            raise InvalidInput(f"nothing could be read; {receipt.file}, line {bad.line}: {bad.reason}")
+    if answer.not_recognised:
+        raise InvalidInput(f"nothing could be read; {answer.not_recognised[0]} has no known format")
+    if not answer.files:
+        raise InvalidInput("nothing could be read; there is no .jsonl file")
+
+
+def _print_answer(answer: ImportAnswer) -> None:
+    if all(receipt.format == Format.CLEW for receipt in answer.files) and not answer.dry_run:
+        click.echo(f"stored {answer.stored:,} records; {answer.unchanged:,} were there already")
+        return
+    columns = ("turns",) if answer.dry_run else ("turns", "stored", "there already")
+    print_table(
+        (*columns, "set aside", "sessions", "format", "file"),
+        [
+            (
+                *((file.turns,) if answer.dry_run else (file.turns, file.stored, file.unchanged)),
+                file.set_aside, len(file.sessions), file.format, file.file,
+            )
+            for file in answer.files
+        ],
+    )  # fmt: skip
+    print_fields(_totals(answer.files))
+    for file in answer.files:
+        _print_bad_lines(file)
+    for name in answer.not_recognised:
+        print_note(f"passed over {name}: no known format")
+    if answer.dry_run:
+        print_note("nothing was stored")
+
+
+def _totals(files: tuple[FileReceipt, ...]) -> dict[str, str]:
+    roles = _summed([file.roles for file in files])
+    passed_over = _summed([file.passed_over for file in files])
+    times = [ts for file in files for ts in (file.first_ts, file.last_ts) if ts is not None]
+    calls = sum(file.tool_calls for file in files)
+    coupled = sum(file.coupled_results for file in files)
+    uncoupled = sum(file.uncoupled_results for file in files)
+    lines = {
+        "roles": _list_of(roles),
+        "tool calls": f"{calls:,}, {coupled:,} with their result" if calls else "",
+        "results without a call": f"{uncoupled:,}" if uncoupled else "",
+        "time": f"{local_time(min(times))} to {local_time(max(times))}" if times else "",
+        "thinking left out": _number(file.thinking for file in files),
+        "pictures and files": _number(file.attachments for file in files),
+        "texts cut": _number(file.cut for file in files),
+        "passed over": _list_of(passed_over),
+    }
+    return {name: value for name, value in lines.items() if value}
+
+
+def _summed(counts: list[dict[str, int]]) -> dict[str, int]:
+    names = sorted({name for count in counts for name in count})
+    return {name: sum(count.get(name, 0) for count in counts) for name in names}
+
+
+def _list_of(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def _number(counts: Iterator[int]) -> str:
+    total = sum(counts)
+    return f"{total:,}" if total else ""
+
+
+def _print_bad_lines(file: FileReceipt) -> None:
+    for bad in file.bad[:LISTED_BAD_LINES]:
+        print_note(f"left out {file.file}, line {bad.line}: {bad.reason}")
+    if file.set_aside > LISTED_BAD_LINES:
+        print_note(f"left out {counted(file.set_aside - LISTED_BAD_LINES, 'more line')} of {file.file}; see --json")

@@ -12,9 +12,9 @@ from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
 from clew.cli.source import in_batches, text_or_stdin
 from clew.cli.terminal import one_line, print_note
-from clew.cli.transcript import BadLine, Transcript, read_transcript
 from clew.domain.model import Role
 from clew.errors import InvalidInput
+from clew.transcripts import BadLine, Transcript, read_transcript
 
 LISTED_BAD_LINES = 20
 

@@ -66,6 +66,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "reembed": "reembed",
         "reindex": "reindex",
     },
+    "Connect agents": {"openclaw": "openclaw", "mcp": "mcp", "hooks": "hooks", "hook": "hook", "hermes": "hermes"},
     "Measure": {"bench": "bench"},
     "Set up": {"model": "model", "config": "config", "completion": "completion"},
 }

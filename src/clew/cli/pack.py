@@ -22,6 +22,7 @@ from clew.cli.trace import print_trace
 @click.argument("query")
 @click.option("--user", metavar="ID", help="Pack what this user said and what is kept about them.")
 @click.option("--session", metavar="ID", help="Pack from this session, too.")
+@click.option("--exclude-session", metavar="ID", help="Leave out what was said or done in this session.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS", help="Size; else pack_budget_tokens.")
 @click.option("--limit", type=click.IntRange(1, 100), metavar="N", help="Items at most; else pack_items.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only records of this kind; may be repeated.")
@@ -35,6 +36,7 @@ def command(
     query: str,
     user: str | None,
     session: str | None,
+    exclude_session: str | None,
     budget: int | None,
     limit: int | None,
     kinds: tuple[str, ...],
@@ -50,6 +52,7 @@ def command(
         budget_tokens=budget,
         user_id=user,
         session_id=session,
+        exclude_session=exclude_session,
         limit=limit,
         kinds=kinds,
         cold=cold,

@@ -15,6 +15,7 @@ import struct
 import sys
 from asyncio.trsock import TransportSocket
 from collections.abc import Mapping
+from pathlib import Path
 
 from clew.config import Config
 from clew.endpoint import TOKEN_VARIABLE
@@ -51,11 +52,11 @@ def daemon_token(config: Config, environment: Mapping[str, str] | None = None) -
     """The token clients must show: from the environment, or from a file that is made on first use."""
     environment = os.environ if environment is None else environment
     given = environment.get(TOKEN_VARIABLE)
-    return given or _read_token(config) or _make_token(config)
+    return given or read_token(config.token_file) or _make_token(config)
 
 
-def _read_token(config: Config) -> str | None:
-    path = config.token_file
+def read_token(path: Path) -> str | None:
+    """What a token file holds, if there is one and only this user can read it."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

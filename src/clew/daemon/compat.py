@@ -51,6 +51,7 @@ from clew.daemon.compat_params import (
     SearchTextCollections,
 )
 from clew.daemon.wire import arguments
+from clew.domain.identity import session_of
 from clew.errors import InvalidInput
 
 P = TypeVar("P")
@@ -134,8 +135,9 @@ def _list_collection(memory: MemoryApi, given: OneCollection) -> JsonObject:
 
 
 def _list_by_meta(memory: MemoryApi, given: ListByMeta) -> JsonObject:
-    found = _records(memory, given.collection, key=given.key, value=given.value)
-    return {"results": [_result(record) for record in found]}
+    """By what the client is shown: what it gave, and what Clew adds."""
+    results = (_result(record) for record in _records(memory, given.collection))
+    return {"results": [result for result in results if _holds(result["metadata"], given.key, given.value)]}
 
 
 def _bump_access_counts(memory: MemoryApi, given: BumpAccessCounts) -> JsonObject:
@@ -220,11 +222,17 @@ def _search(memory: MemoryApi, text: str, k: int, exclude: Mapping[str, tuple[st
     return {"results": [_result(hit.record, hit.scores.similarity) for hit in hits]}
 
 
-def _records(memory: MemoryApi, collection: str, *, key: str | None = None, value: Any = None) -> Iterator[RecordView]:
+def _holds(metadata: JsonObject, key: str, value: Any) -> bool:
+    """JSON equality: 2 is 2.0, and 1 is not true."""
+    found = metadata.get(key)
+    return key in metadata and isinstance(found, bool) == isinstance(value, bool) and bool(found == value)
+
+
+def _records(memory: MemoryApi, collection: str) -> Iterator[RecordView]:
     """Every record of a collection, page by page."""
     cursor: int | None = 0
     while cursor is not None:
-        page = memory.call(ListRecords(collection=collection, cursor=cursor, key=key, value=value))
+        page = memory.call(ListRecords(collection=collection, cursor=cursor))
         yield from page.records
         cursor = page.cursor
 
@@ -260,12 +268,20 @@ def _metadata(record: RecordView) -> JsonObject:
         "token_estimate": record.tokens,
         "trust": record.trust,
         "userId": owner if scope in ("user", "turns") else None,
-        "sessionId": owner if scope in ("session", "session_raw", "session_summary") else None,
+        "sessionId": owner if scope in ("session", "session_raw", "session_summary") else _kept_from(record),
         "raw_history": True if scope == "session_raw" else None,
         "active_view": False if scope == "session_raw" else None,
     }
     added = {key: value for key, value in known.items() if value is not None}
     return added | record.metadata | {"access_count": record.access_count}
+
+
+def _kept_from(record: RecordView) -> str | None:
+    """The session of the turn that a memory was kept from, or that stands among all turns of its user."""
+    source = record.metadata.get("source")
+    name = source.get("id") if isinstance(source, dict) else record.id
+    is_turn = record.collection.startswith("turns:") or isinstance(source, dict)
+    return (session_of(name) or None) if is_turn and isinstance(name, str) else None
 
 
 def _journal_result(entry: JournalEntry) -> JsonObject:

@@ -1,13 +1,14 @@
-"""What the daemon does by the clock, beside serving."""
+"""What the daemon does beside serving: once when it starts, then by the clock."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from clew.api import Age, MemoryApi
+from clew.api import Age, Assemble, MemoryApi, Message
 from clew.errors import ClewError
 
 CHECK_SECONDS = 60.0
@@ -19,7 +20,10 @@ log = logging.getLogger(__name__)
 
 
 class Jobs:
-    """A thread that ages the memory when that is due; whatever fails is logged, and tried again at the next look."""
+    """A thread that warms the memory up, and then ages it when that is due.
+
+    Whatever fails is logged, and ageing is tried again at the next look.
+    """
 
     def __init__(self, memory: MemoryApi, check_seconds: float = CHECK_SECONDS) -> None:
         self._memory = memory
@@ -36,16 +40,27 @@ class Jobs:
         self._thread.join(CLOSE_SECONDS)
 
     def _run(self) -> None:
+        _attempt("warming up", self._warm_up)
         while not self._stopping.wait(self._check_seconds):
-            try:
-                last = self._memory.call(Age(last=True)).ts
-                done = self._memory.call(Age(dry_run=False, if_due=True))
-            except ClewError as error:
-                log.warning("the lifecycle run failed: %s", error)
-                continue
-            except Exception:
-                # The edge of the process: nobody else would see the fault, and the next run may go well.
-                log.exception("the lifecycle run failed")
-                continue
-            if done.ts != last:
-                log.info("lifecycle: %d looked at, %d archived", done.looked_at, sum(done.archived.values()))
+            _attempt("the lifecycle run", self._age)
+
+    def _warm_up(self) -> None:
+        """Load what the first context would wait for: hosts do not wait long for one."""
+        said = Message(role="user", text="Good morning")
+        self._memory.call(Assemble(session_id="-", query=said.text, messages=(said,)))
+
+    def _age(self) -> None:
+        last = self._memory.call(Age(last=True)).ts
+        done = self._memory.call(Age(dry_run=False, if_due=True))
+        if done.ts != last:
+            log.info("lifecycle: %d looked at, %d archived", done.looked_at, sum(done.archived.values()))
+
+
+def _attempt(what: str, job: Callable[[], None]) -> None:
+    try:
+        job()
+    except ClewError as error:
+        log.warning("%s failed: %s", what, error)
+    except Exception:
+        # The edge of the process: nobody else would see the fault, and the next run may go well.
+        log.exception("%s failed", what)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from clew.domain.framing import CUT_MARK, clip
 from clew.domain.terms import analyse
+
+_SPAN_OF_DAYS = re.compile(r"(\d{4}-\d\d-\d\d) \d\d:\d\d( to \d{4}-\d\d-\d\d) \d\d:\d\d UTC(, [\d,]{1,12} turns)\b.*")
+
+
+def pointer(summary: str, wanted: Collection[str], max_chars: int) -> str:
+    """An excerpt of a summary, which of a span of days names no more than the days and how many turns there are."""
+    if len(summary) <= max_chars:
+        return summary
+    first, _, others = summary.partition("\n")
+    return excerpt("\n".join((_SPAN_OF_DAYS.sub(r"\1\2\3", first), others)), wanted, max_chars)
 
 
 def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:

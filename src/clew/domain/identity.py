@@ -168,6 +168,10 @@ def turn_name(session_id: str, id_: str) -> str:
     return f"{session_id}/{id_}"
 
 
+LEDGER_ORIGIN = "ledger\n"
+"""What tells the names of events apart from those of turns, where both stand together."""
+
+
 def session_of(name: str) -> str:
     """The session of a turn, by its name among all turns of its user.
 

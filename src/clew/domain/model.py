@@ -71,6 +71,13 @@ class Kind(StrEnum):
     NOTE = "note"
 
 
+def kind_named(name: str) -> Kind:
+    try:
+        return Kind(name)
+    except ValueError:
+        raise InvalidInput(f"kind must be one of {', '.join(Kind)}") from None
+
+
 class Trust(StrEnum):
     TRUSTED = "trusted"
     UNKNOWN = "unknown"

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import dropwhile
 
 from clew.domain.dissent import Claim, claim, disagreement, may_disagree, rough_words
-from clew.domain.identity import archive_of
+from clew.domain.identity import LEDGER_ORIGIN, archive_of, turn_name
 from clew.domain.importance import Label
 from clew.domain.kinds import kind_of_text
 from clew.domain.marks import Mark, value_of
@@ -58,6 +58,7 @@ class Reason(StrEnum):
     KIND = "kind"
     BUDGET = "budget"
     CAP = "cap"
+    PRESENT = "present"
 
 
 INCLUDED = frozenset({Reason.RELEVANT, Reason.DISSENT})
@@ -72,6 +73,8 @@ class Policy:
     budget_tokens: int
     untrusted: bool = False
     kinds: frozenset[str] = frozenset()
+    present_session: str | None = None
+    """A session the reader has before him: nothing that was said or done in it is repeated."""
 
     @property
     def strong_similarity(self) -> float:
@@ -90,6 +93,7 @@ class Policy:
             "kinds": ", ".join(sorted(self.kinds)) or "all",
             "least similarity": f"{self.min_similarity:g}",
             "least similarity of what is graded ignore": f"{self.strong_similarity:g}",
+            "present session": self.present_session or "none",
             "quarantined": "never",
             "summaries at most": str(SUMMARY_ITEMS),
             "untrusted": "framed and capped" if self.untrusted else "not asked for",
@@ -110,6 +114,10 @@ class Considered:
     @property
     def ref(self) -> str:
         return self.record.ref
+
+    def is_of(self, session_id: str) -> bool:
+        """Whether it was said or done in a session, or is the memory kept from something that was."""
+        return self.origin.removeprefix(LEDGER_ORIGIN).startswith(turn_name(session_id, ""))
 
     @property
     def cited(self) -> str:
@@ -148,7 +156,8 @@ def select(candidates: Sequence[Considered], policy: Policy, asked: str = "") ->
 
 def eased(policy: Policy, candidates: Sequence[Considered]) -> Policy:
     """The rules where something is near enough by itself: then less is asked of what stands beside it."""
-    nearest = max((item.similarity for item in candidates if _is_admissible(item.record.trust, policy)), default=0.0)
+    able = (item for item in candidates if _is_admissible(item.record.trust, policy) and not _is_present(item, policy))
+    nearest = max((item.similarity for item in able), default=0.0)
     if nearest < policy.min_similarity:
         return policy
     return replace(policy, min_similarity=min(policy.min_similarity, nearest * NEXT_TO_BEST))
@@ -201,7 +210,7 @@ def _admitted(ranked: Sequence[Considered], policy: Policy, reasons: dict[str, R
     admitted = []
     holding = _holding(ranked, policy)
     for item in ranked:
-        reason = _refusal(item, policy, holding)
+        reason = Reason.PRESENT if _is_present(item, policy) else _refusal(item, policy, holding)
         if reason is None:
             admitted.append(item)
         else:
@@ -225,6 +234,10 @@ def _refusal(item: Considered, policy: Policy, holding: set[str]) -> Reason | No
     if importance_of(record) == Label.IGNORE and item.similarity < policy.strong_similarity:
         return Reason.IMPORTANCE
     return None
+
+
+def _is_present(item: Considered, policy: Policy) -> bool:
+    return policy.present_session is not None and item.is_of(policy.present_session)
 
 
 def _holding(ranked: Sequence[Considered], policy: Policy) -> set[str]:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from clew.api import Assemble, Context, ContextMessage, LeftOut, Message
 from clew.domain import identity
 from clew.domain.budget import Allocation, Shares, plan
-from clew.domain.excerpt import excerpt
+from clew.domain.excerpt import pointer
 from clew.domain.framing import (
     FRAME_CLOSE,
     FRAME_OPEN,
@@ -34,6 +34,7 @@ from clew.services import guidance
 from clew.services.assembly import NEWLINE_TOKENS, Assembly, Recalled, frame_tokens, quoted
 from clew.services.authored import Shelf, over_share
 from clew.services.history import is_turn
+from clew.services.outline import behind_covered, outline
 from clew.services.parts import Parts
 from clew.services.projection import project
 from clew.services.recall import Found, best, origin, prepare, visible_collections
@@ -56,7 +57,7 @@ _ITEM_SHARE = 0.25
 """The largest part of the recall one item may take; longer texts are cut, visibly."""
 
 _SUMMARY_SHARE = 0.06
-_SUMMARY_MIN_CHARS = 200
+_SUMMARY_MIN_CHARS = 120
 """The same for a summary: it is there to be opened where that is not enough, and several should have room."""
 
 _SHORTEST_ITEM_TOKENS = 15
@@ -79,10 +80,11 @@ def assemble(parts: Parts, request: Assemble) -> Context:
     latest = parts.library.latest
     shelf = troubles.guard("authored text was not read anew", lambda: parts.library.current(parts), latest)
     troubles.add(*shelf.troubles, over_share(parts, shelf.hard, total))
-    messages = _messages(parts, request, total)
-    turns = [tail_turn(parts, message) for message in messages]
-    tail = _granted_tail(parts, total, shelf, turns)
-    kept = messages[tail.start :]
+    given = _messages(parts, request, total)
+    turns = [tail_turn(parts, message) for message in given]
+    start = troubles.guard("summaries were not looked up", lambda: _uncovered(parts, request, given, turns), 0)
+    tail = _granted_tail(parts, total, shelf, turns[start:])
+    kept = given[start + tail.start :]
     asked = troubles.guard("nothing was recalled", lambda: _ask(parts, request, kept), None)
     guiding: list[Found] = []
     if asked is not None:
@@ -138,6 +140,16 @@ def _messages(parts: Parts, request: Assemble, total: int) -> list[ContextMessag
         return _stored_messages(parts, request.session_id, tail_target(parts, total))
     identity.session(request.session_id)
     return [_given_message(message) for message in request.messages]
+
+
+def _uncovered(parts: Parts, request: Assemble, given: list[ContextMessage], turns: list[TailTurn]) -> int:
+    """Where given messages begin that no summary stands for; further back only as far as the base needs.
+
+    Stored turns that a summary stands for are not read in the first place.
+    """
+    if request.messages is None:
+        return 0
+    return min(behind_covered(parts, request.session_id, given), tail_of(parts, turns, 0).start)
 
 
 def _stored_messages(parts: Parts, session_id: str, target_tokens: int) -> list[ContextMessage]:
@@ -277,6 +289,7 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     origins = {origin(item.record) for item in context.guidance}
     there = [item.record.text in texts or (bool(origins) and origin(item.record) in origins) for item in found]
     wanted = [item for item, is_there in zip(found, there, strict=True) if not is_there]
+    wanted += _outline(parts, request, {item.ref for item in found})
     chosen, text, tokens = _fit(parts, asked.query, wanted, context)
     taken = {item.ref for item in chosen}
     left_out = [
@@ -284,6 +297,12 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     ]
     left_out += [LeftOut(ref=item.ref, reason=NO_ROOM) for item in wanted if item.ref not in taken]
     return Recalled(tuple(chosen), text, tokens, tuple(left_out))
+
+
+def _outline(parts: Parts, request: Assemble, there: set[str]) -> list[Found]:
+    """What the summaries of this conversation say. Given messages without a beginning are all there is of it."""
+    since_ms = request.since if request.messages is not None else request.since or 0
+    return [] if since_ms is None else outline(parts, request.session_id, since_ms, there)
 
 
 def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly) -> tuple[list[Found], str, int]:
@@ -295,7 +314,7 @@ def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly)
     for found in wanted:
         if allowance - used < _SHORTEST_ITEM_TOKENS:
             break
-        rest = unnumbered(quoted(found.record, context.now_ms, _shown(found.record, query, allowance)))
+        rest = unnumbered(quoted(found.record, context.now_ms, _shown(found, query, allowance)))
         cost = parts.counter.bound(numbered(rest, _WIDEST_NUMBER)) + NEWLINE_TOKENS
         if used + cost <= allowance:
             chosen.append(found)
@@ -304,12 +323,15 @@ def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly)
     return (chosen, frame(lines), used) if chosen else ([], "", 0)
 
 
-def _shown(record: Record, query: Query, allowance: int) -> str:
+def _shown(found: Found, query: Query, allowance: int) -> str:
     """The text, cut to what one item may take; of a summary, which can be opened, what the question asks of it."""
-    if record.provenance is not Provenance.SUMMARY:
-        return clip(record.text, max(int(allowance * _ITEM_SHARE) * 4, 64))
+    text = found.record.text
+    if found.record.provenance is not Provenance.SUMMARY:
+        return clip(text, max(int(allowance * _ITEM_SHARE) * 4, 64))
     max_chars = max(int(allowance * _SUMMARY_SHARE) * 4, _SUMMARY_MIN_CHARS)
-    return excerpt(record.text, (*query.terms.words, *query.terms.exact), max_chars)
+    if not found.score:  # nothing of it was asked for: it says what the conversation was about
+        return clip(text, max_chars)
+    return pointer(text, (*query.terms.words, *query.terms.exact), max_chars)
 
 
 def _count_uses(parts: Parts, chosen: Sequence[Found]) -> None:

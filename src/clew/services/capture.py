@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from clew.api import Capture, Captured, CaptureReceipt, Event
 from clew.domain.identity import ID_BYTES, checked_id, digest
 from clew.domain.layers import one_line
-from clew.domain.model import Kind
+from clew.domain.model import kind_named
 from clew.domain.redaction import Policy, redact, redact_json
 from clew.errors import InvalidInput, TooLarge
 from clew.services import artifacts, capture_log
@@ -75,7 +75,7 @@ def _written(parts: Parts, event: Event, now_ms: int) -> Written:
         clew=VERSION,
         id="",
         ts=now_ms if event.ts is None else checked_ts(event.ts),
-        kind=_checked_kind(event.kind),
+        kind=kind_named(event.kind).value,
         text=event.text,
         tool=_checked_name(event.tool, "tool"),
         payload=_as_json("payload", event.payload),
@@ -108,13 +108,6 @@ def _named(written: Written, given: str | None, seen: Counter[bytes]) -> Written
     id_ = digest(line.decode("utf-8"), str(seen[line]), size_bytes=ID_BYTES).hex()
     seen[line] += 1
     return replace(written, entry=replace(written.entry, id=f"e_{id_}"))
-
-
-def _checked_kind(name: str) -> str:
-    try:
-        return Kind(name).value
-    except ValueError:
-        raise InvalidInput(f"kind must be one of {', '.join(Kind)}") from None
 
 
 def _checked_name(name: str | None, what: str) -> str | None:

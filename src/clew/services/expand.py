@@ -42,7 +42,7 @@ def expand(parts: Parts, request: Expand) -> Expansion:
         raise InvalidInput(f"maxDepth must be from 1 to {MAX_DEPTH}, not {request.max_depth}")
     if not 1 <= len(request.ids) <= MAX_OPENED:
         raise InvalidInput(f"one expansion opens from 1 to {MAX_OPENED} nodes, not {len(request.ids)}")
-    opening = _Opening(parts, request.session_id, _checked_tokens(request.budget_tokens))
+    opening = _Opening(parts, request.session_id, _checked_tokens(request.budget_tokens), frozenset(request.exclude))
     for id_ in request.ids:
         opening.open(_node(parts, request.session_id, id_), request.max_depth)
     return opening.expansion(request.query)
@@ -55,6 +55,7 @@ class _Opening:
     parts: Parts
     session_id: str
     budget: int
+    excluded: frozenset[str]
     turns: list[Record] = field(default_factory=list)
     closed: list[Node] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
@@ -65,7 +66,8 @@ class _Opening:
         self.seen.add((record.collection, record.id))
         lineage = lineage_of(record)
         if lineage is None:
-            self.turns.append(record)
+            if record.id not in self.excluded:
+                self.turns.append(record)
         elif depth == 0:
             self.closed.append(_summary_node(record, lineage))
         else:

@@ -20,7 +20,7 @@ from clew.api import (
 )
 from clew.domain import identity
 from clew.domain.marks import By, Mark, set_by
-from clew.domain.model import PROVENANCE_OF_ROLE, Draft, Provenance, Role, least, role_of
+from clew.domain.model import PROVENANCE_OF_ROLE, Draft, Provenance, Role, kind_named, least, role_of
 from clew.domain.own_text import without_own
 from clew.errors import InvalidInput
 from clew.services.intake import Intake, checked_ts, draft_of
@@ -67,6 +67,7 @@ def put(parts: Parts, request: Put) -> PutReceipt:
         provenance=Provenance.MEMORY,
         ts_ms=checked_ts(ts) if isinstance(ts, int) and not isinstance(ts, bool) else parts.clock.now_ms(),
         metadata=request.metadata,
+        kind=None if request.kind is None else kind_named(request.kind),
         source=request.source,
     )
     tasks = (Task.EMBED,) if parts.meaning.wanted else ()

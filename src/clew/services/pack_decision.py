@@ -114,6 +114,7 @@ def _policy(parts: Parts, request: Pack, query: Query) -> Policy:
         budget_tokens=config.pack_budget_tokens if request.budget_tokens is None else request.budget_tokens,
         untrusted=request.untrusted,
         kinds=frozenset(request.kinds),
+        present_session=request.exclude_session,
     )
 
 

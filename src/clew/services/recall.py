@@ -306,7 +306,8 @@ def origin(record: Record) -> str:
         return record.id
     if kind == "ledger":
         of, _, whose = owner.partition(":")
-        return f"ledger\n{identity.turn_name(whose, record.id) if of == 'session' else record.id}"
+        name = identity.turn_name(whose, record.id) if of == "session" else record.id
+        return f"{identity.LEDGER_ORIGIN}{name}"
     return (_kept_from(record) if kind == "user" else None) or f"{record.collection}\n{record.id}"
 
 

@@ -19,7 +19,7 @@ from clew.api import (
     SearchResult,
     VerifyReport,
 )
-from clew.cli.transcript import read_transcript
+from clew.transcripts import read_transcript
 
 SESSIONS = {
     "maren-1-plan": "maren",

@@ -1,4 +1,4 @@
-"""Conversations as JSONL: one `{"role": ..., "text": ...}` object a line.
+"""Conversations as plain JSONL: one `{"role": ..., "text": ...}` object a line.
 
 `content` may stand for `text`; `id`, `ts` (milliseconds or ISO 8601), `speaker`, `toolCallId`,
 `toolCallIds` and `metadata` are optional; whatever else a line holds is kept as metadata. A line
@@ -9,21 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from clew.api import Message
-from clew.domain.identity import checked_id, turn_id
-from clew.domain.model import role_of
+from clew.domain.cutting import cut_end
+from clew.domain.identity import ID_BYTES, checked_id, digest, turn_id
+from clew.domain.model import Role, role_of
 from clew.errors import InvalidInput
-
-
-@dataclass(frozen=True, slots=True)
-class BadLine:
-    line: int
-    reason: str
+from clew.transcripts.lines import BadLine, decoded, numbered
+from clew.transcripts.turns import Turn, TurnMaker, iso_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +31,39 @@ class Transcript:
 def read_transcript(lines: Iterable[bytes], session_id: str, max_text_bytes: int) -> Transcript:
     """Every line as a message or as a bad line with its number; blank lines are passed over."""
     transcript = Transcript([], [])
-    seen: dict[str, Message] = {}
-    for number, line in enumerate(lines, start=1):
-        content = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
-        if not content:
-            continue
+    seen: dict[str, bytes] = {}
+    for number, line in numbered(lines):
         try:
-            message = _message(content, number, session_id, max_text_bytes)
+            message = _message(decoded(line), number, session_id)
+            if len(message.text.encode("utf-8")) > max_text_bytes:
+                raise InvalidInput(f"text is longer than {max_text_bytes:,} bytes")
             _refuse_other_content(message, seen)
         except InvalidInput as error:
             transcript.bad.append(BadLine(number, error.message))
         else:
             transcript.messages.append(message)
     return transcript
+
+
+class PlainReader:
+    """Turns of one session, which the file does not name."""
+
+    def __init__(self, maker: TurnMaker, session_id: str) -> None:
+        self._maker = maker
+        self._session_id = session_id
+        self._seen: dict[str, bytes] = {}
+
+    def read(self, entry: dict[str, Any], line: int) -> Iterable[Turn]:
+        message = _message(entry, line, self._session_id)
+        _refuse_other_content(message, self._seen)
+        self._maker.opened(dict.fromkeys(message.tool_call_ids, ""))
+        if role_of(message.role) is Role.TOOL_RESULT:
+            self._maker.answered(message.tool_call_id)
+        tally = self._maker.tally
+        bounded = cut_end(message.text, self._maker.limit_bytes)
+        tally.cut += bounded is not message.text
+        tally.add_turn(self._session_id, message.role, message.ts)
+        return [Turn(self._session_id, line, msgspec.structs.replace(message, text=bounded))]
 
 
 class _Line(msgspec.Struct, kw_only=True):
@@ -64,17 +80,16 @@ class _Line(msgspec.Struct, kw_only=True):
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-def _message(content: bytes, number: int, session_id: str, max_text_bytes: int) -> Message:
+def _message(fields: dict[str, Any], number: int, session_id: str) -> Message:
     try:
-        fields = msgspec.json.decode(content, type=dict[str, Any])
         line = msgspec.convert(fields, _Line)
     except msgspec.MsgspecError as error:
         raise InvalidInput(str(error)) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput("not valid UTF-8") from error
     role = role_of(line.role)
-    text = _text(line, max_text_bytes)
-    ts = _time_ms(line.ts)
+    text = line.content if line.text is None else line.text
+    if text is None:
+        raise InvalidInput("has neither `text` nor `content`")
+    ts = iso_ms(line.ts) if isinstance(line.ts, str) else line.ts
     return Message(
         role=role,
         text=text,
@@ -87,33 +102,14 @@ def _message(content: bytes, number: int, session_id: str, max_text_bytes: int) 
     )
 
 
-def _text(line: _Line, max_text_bytes: int) -> str:
-    text = line.content if line.text is None else line.text
-    if text is None:
-        raise InvalidInput("has neither `text` nor `content`")
-    if len(text.encode("utf-8")) > max_text_bytes:
-        raise InvalidInput(f"text is longer than {max_text_bytes:,} bytes")
-    return text
-
-
-def _time_ms(ts: int | str | None) -> int | None:
-    if not isinstance(ts, str):
-        return ts
-    try:
-        moment = datetime.fromisoformat(ts)
-    except ValueError as error:
-        raise InvalidInput(f"ts is neither milliseconds nor an ISO 8601 time: {ts!r}") from error
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
 def _unknown(fields: dict[str, Any]) -> dict[str, Any]:
     known = {field.encode_name for field in msgspec.structs.fields(_Line)}
     return {name: value for name, value in fields.items() if name not in known}
 
 
-def _refuse_other_content(message: Message, seen: dict[str, Message]) -> None:
+def _refuse_other_content(message: Message, seen: dict[str, bytes]) -> None:
     """A turn is never changed, so one id cannot stand for two texts of one file."""
     assert message.id is not None  # every message read here has been given one
-    earlier = seen.setdefault(message.id, message)
-    if (earlier.role, earlier.text) != (message.role, message.text):
+    content = digest(message.role, message.text, size_bytes=ID_BYTES)
+    if seen.setdefault(message.id, content) != content:
         raise InvalidInput(f"id {message.id!r} was used above for another turn")

@@ -1,4 +1,4 @@
-"""Conversations read from JSONL, and how they are cut into requests."""
+"""Plain JSONL read as a conversation, and how it is cut into requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.cli.source import BATCH_ITEMS, in_batches
-from clew.cli.transcript import Transcript, read_transcript
+from clew.transcripts import Transcript, read_transcript
 
 pytestmark = pytest.mark.requirement("CLI-1", "INGEST-6")
 

@@ -1,0 +1,128 @@
+"""What Clew does at each event of a host: which turn it keeps, what it notes, what it gives back.
+
+Loaded by every hook: it may import nothing that takes time, and each event only what it needs itself.
+"""
+
+from __future__ import annotations
+
+from clew.hosts.dialects import COMPACT, COMPACTED, END, ENDED, PROMPT, START, STOP, TOOL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clew.hosts.dialects import Payload
+    from clew.hosts.hook_wire import Daemon
+
+MAX_TEXT_CHARS = 80_000
+"""Of one turn. However it must be escaped, it fits into half a frame of the daemon."""
+
+
+class Moment:
+    """One event of one session, and the daemon that is told of it."""
+
+    def __init__(self, payload: Payload, user_id: str, daemon: Daemon) -> None:
+        self.payload = payload
+        self.user_id = user_id
+        self.session_id = payload.session_id
+        self.daemon = daemon
+
+    def keep(self, role: str, text: str) -> None:
+        """Store one turn. Delivered again, it is still one."""
+        if not text.strip():
+            return
+        if len(text) > MAX_TEXT_CHARS:
+            from clew.domain.cutting import cut_middle
+
+            text = cut_middle(text, MAX_TEXT_CHARS)
+        message: dict[str, object] = {"role": role, "text": text, "metadata": self.metadata()}
+        if self.payload.identity:
+            message["id"] = _made_id(self.payload.identity, role, text)
+        if role == "user" and self.payload.outside:
+            message["source"] = self.payload.outside
+        self.daemon.ask("ingest", {"sessionId": self.session_id, "userId": self.user_id, "message": message})
+
+    def note(self, hook: str, reason: str) -> None:
+        """Leave word in the journal of what happens to the session."""
+        details = {"host": self.payload.host, "reason": reason}
+        self.daemon.ask("add_hint", {"hook": hook, "sessionId": self.session_id, "details": details})
+
+    def metadata(self) -> dict[str, str]:
+        known = {"host": self.payload.host, "project": self.payload.project}
+        return {name: value for name, value in known.items() if value}
+
+
+def context_for(moment: Moment) -> str:
+    """Do what the event asks for. Gives the text to put before the model; empty where there is none."""
+    return _AT[moment.payload.happened](moment)
+
+
+def _start(moment: Moment) -> str:
+    """A session that is taken up again has its history, and needs nothing."""
+    from clew.hosts import hook_recall
+
+    payload = moment.payload
+    if payload.source == "compact":
+        return hook_recall.after_compaction(moment.daemon, moment.user_id, moment.session_id)
+    is_new = payload.source in ("startup", "clear")
+    return hook_recall.of_project(moment.daemon, moment.user_id, payload.project) if is_new else ""
+
+
+def _prompt(moment: Moment) -> str:
+    """Memory is asked before the prompt is in it."""
+    from clew.hosts.hook_recall import for_prompt
+
+    prompt = moment.payload.prompt
+    context = for_prompt(moment.daemon, moment.user_id, moment.session_id, prompt)
+    moment.keep("user", prompt)
+    return context
+
+
+def _tool(moment: Moment) -> str:
+    from clew.hosts.hook_tools import observed
+
+    payload = moment.payload
+    if not payload.is_own_tool:
+        event = observed(payload)
+        event |= {"sessionId": moment.session_id, "userId": moment.user_id, "metadata": moment.metadata()}
+        call = payload.text("tool_use_id") or payload.identity
+        if call:
+            event["id"] = _made_id(call, str(event["text"]))
+        moment.daemon.ask("capture", {"events": [event]})
+    return ""
+
+
+def _stop(moment: Moment) -> str:
+    """The reply is kept, and what tools did before it comes into the ledger."""
+    moment.keep("assistant", moment.payload.reply)
+    moment.daemon.ask("harvest", {})
+    return ""
+
+
+def _compact(moment: Moment) -> str:
+    if moment.payload.is_compacting:
+        moment.note(COMPACTED, moment.payload.text("trigger"))
+    return ""
+
+
+def _end(moment: Moment) -> str:
+    moment.note(ENDED, moment.payload.text("reason"))
+    return ""
+
+
+_AT: dict[str, Callable[[Moment], str]] = {
+    START: _start,
+    PROMPT: _prompt,
+    TOOL: _tool,
+    STOP: _stop,
+    COMPACT: _compact,
+    END: _end,
+}
+
+
+def _made_id(*parts: str) -> str:
+    """The same for the same event. The text is part of it, so that no id stands for two texts."""
+    import hashlib
+
+    digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=10)
+    return f"h_{digest.hexdigest()}"

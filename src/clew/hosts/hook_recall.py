@@ -1,0 +1,68 @@
+"""What a hook puts before the model: packs and recall as the daemon framed them, less what the host has already.
+
+Loaded at every prompt: it may import nothing that takes time.
+"""
+
+from __future__ import annotations
+
+from clew.hosts.dialects import COMPACTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clew.hosts.hook_wire import Daemon
+
+MAX_QUERY_CHARS = 4_000
+PROMPT_BUDGET_TOKENS = 800
+PROMPT_SHARE = 0.6
+"""Of the time that is left: however slow memory is, there is time to hand over the turn."""
+
+PROJECT_BUDGET_TOKENS = 400
+PROJECT_ITEMS = 6
+STATE = ("fact", "preference", "decision", "task", "plan")
+"""Kinds that say how things stand: all that is offered before anyone has asked anything."""
+
+COMPACTION_BUDGET_TOKENS = 2_000
+TAIL_ALONE_TOKENS = 64
+"""The least budget there is: its answer holds the newest turns and has no room for anything else."""
+
+_HINTS_READ = 20
+
+
+def of_project(daemon: Daemon, user_id: str, project: str) -> str:
+    """How things stand with the project of this name, as far as memory has it by that name."""
+    query = " ".join(project.replace("_", " ").replace("-", " ").split())
+    if not query:
+        return ""
+    asked = {"query": query, "kinds": STATE, "limit": PROJECT_ITEMS, "budgetTokens": PROJECT_BUDGET_TOKENS}
+    return str(daemon.ask("pack", {**asked, "userId": user_id}).get("bundleText", ""))
+
+
+def for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str) -> str:
+    """What bears on a prompt and was not said in this session.
+
+    The host has the session before it, until it compacts it: from then on its turns may be recalled like any other.
+    """
+    if not prompt.strip():
+        return ""
+    until = daemon.part_of_time(PROMPT_SHARE)
+    asked = {"query": prompt[:MAX_QUERY_CHARS], "userId": user_id, "budgetTokens": PROMPT_BUDGET_TOKENS}
+    if _is_compacted(daemon, session_id, until):
+        return str(daemon.ask("pack", {**asked, "sessionId": session_id}, until).get("bundleText", ""))
+    return str(daemon.ask("pack", {**asked, "excludeSession": session_id}, until).get("bundleText", ""))
+
+
+def after_compaction(daemon: Daemon, user_id: str, session_id: str) -> str:
+    """What the user laid down, and what was said, that bears on the newest question of the session."""
+    tail = daemon.ask("assemble", {"sessionId": session_id, "budgetTokens": TAIL_ALONE_TOKENS}).get("messages", [])
+    newest = next((turn for turn in reversed(tail) if turn["role"] == "user"), None)
+    if newest is None:
+        return ""
+    question = {"role": "user", "text": newest["text"][:MAX_QUERY_CHARS], "id": newest["id"]}
+    asked = {"sessionId": session_id, "userId": user_id, "query": question["text"], "messages": [question]}
+    context = daemon.ask("assemble", {**asked, "budgetTokens": COMPACTION_BUDGET_TOKENS})
+    return "\n".join(filter(None, (context.get("guidanceText"), context.get("recalledText"))))
+
+
+def _is_compacted(daemon: Daemon, session_id: str, until: float) -> bool:
+    entries = daemon.ask("journal", {"sessionId": session_id, "limit": _HINTS_READ}, until).get("entries", [])
+    return any(entry["hook"] == COMPACTED for entry in entries)

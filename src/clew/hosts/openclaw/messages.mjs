@@ -1,0 +1,171 @@
+/** The host's messages as the daemon takes them: texts, ids, sizes, and nothing that is not named here. */
+import { createHash } from "node:crypto";
+
+const TEXT_BYTES = 256 * 1024;
+const ID_CHARS = 24;
+const BATCH_BYTES = 400 * 1024;
+const BATCH_MESSAGES = 200;
+const MESSAGES_SENT = 400;
+const CHARS_A_TOKEN = 3;
+const ARGUMENTS_CHARS = 2000;
+const HINT_CHARS = 500;
+
+/** What was recalled once must not be learnt again. */
+const OWN_TOOLS = new Set(["memory_search", "memory_get"]);
+const RECALLED = "[recalled from Clew]";
+
+const ROLES = { user: "user", assistant: "assistant", toolResult: "tool", system: "system" };
+
+/** Messages with their texts and ids. Only the user's messages have a key of the host's own, so an id is made from
+ * role, time and length: the same when a message is delivered again and in the host's history, another one where the
+ * host has joined two messages or cut one. Not from the words: a secret in them must not shine through a hash. */
+export function identified(messages) {
+  const seen = new Map();
+  return messages.map((message) => {
+    const text = textOf(message);
+    const mark = [message.role, timeOf(message) ?? text, text.length].join("\n");
+    const base = createHash("sha256").update(mark).digest("hex").slice(0, ID_CHARS);
+    const count = (seen.get(base) ?? 0) + 1;
+    seen.set(base, count);
+    return { message, text, role: ROLES[message.role] ?? "system", id: count === 1 ? base : `${base}-${count}` };
+  });
+}
+
+/** A message as the daemon takes it, and all that ever leaves this process of one. */
+export function wireMessage({ message, text, role, id }) {
+  const wire = { role, text: cut(text), id };
+  const ts = timeOf(message);
+  if (ts !== null) wire.ts = ts;
+  if (role === "assistant") wire.toolCallIds = blocksOf(message).filter(isToolCall).map(({ id: call }) => String(call));
+  if (role === "tool" && message.toolCallId) wire.toolCallId = String(message.toolCallId);
+  return wire;
+}
+
+/** The same for keeping it: with the tool's name, and where a text comes from that is not the person's own. */
+export function wireTurn(turn) {
+  const wire = wireMessage(turn);
+  const source = sourceOf(turn.message);
+  if (source) wire.source = source;
+  const { toolName, isError } = turn.message;
+  if (OWN_TOOLS.has(toolName)) wire.text = RECALLED;
+  if (turn.role === "tool") wire.metadata = { toolName: String(toolName ?? ""), isError: isError === true };
+  return wire;
+}
+
+/** Guests in a channel, other sessions and the host itself write in the user's role, too. */
+function sourceOf({ role, provenance, __openclaw: host }) {
+  if (role !== "user") return null;
+  if (["inter_session", "internal_system"].includes(provenance?.kind)) return `openclaw:${provenance.kind}`;
+  return host?.senderIsOwner === false ? "openclaw:guest" : null;
+}
+
+/** All that leaves this process of a hook's event. */
+export function hintFields(about) {
+  const texts = ["reason", "sessionId", "sessionKey", "agentId", "nextSessionId", "nextSessionKey"]
+    .filter((name) => typeof about[name] === "string")
+    .map((name) => [name, clipped(about[name].toWellFormed(), HINT_CHARS)]);
+  const counts = ["messageCount", "durationMs"]
+    .filter((name) => Number.isFinite(about[name]))
+    .map((name) => [name, Math.round(about[name])]);
+  return Object.fromEntries([...texts, ...counts]);
+}
+
+export function textOf(message) {
+  if (typeof message.content === "string") return message.content.toWellFormed();
+  return blocksOf(message).map(blockText).filter(Boolean).join("\n").toWellFormed();
+}
+
+function blocksOf({ content }) {
+  return Array.isArray(content) ? content : [];
+}
+
+/** What a block says, in words; a model's thinking is not part of the conversation. */
+function blockText(block) {
+  if (block?.type === "text") return String(block.text ?? "");
+  if (isToolCall(block)) return `${block.name}(${clipped(asJson(block.arguments ?? {}), ARGUMENTS_CHARS)})`;
+  return block?.type === "image" ? "[image]" : "";
+}
+
+function isToolCall(block) {
+  return block?.type === "toolCall";
+}
+
+function asJson(value) {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "…";
+  }
+}
+
+export function isWorthStoring({ message, text }) {
+  return message.role in ROLES && text.trim() !== "";
+}
+
+export function isSubagent(sessionKey) {
+  return (sessionKey ?? "").includes(":subagent:");
+}
+
+export function timeOf(message) {
+  return Number.isSafeInteger(message?.timestamp) && message.timestamp >= 0 ? message.timestamp : null;
+}
+
+/** The newest messages that a context of this budget could hold, from a user's message on where older ones are left. */
+export function newest(turns, tokenBudget) {
+  let chars = CHARS_A_TOKEN * (tokenBudget ?? Infinity);
+  let bytes = BATCH_BYTES;
+  let start = turns.length;
+  while (start > 0 && turns.length - start < MESSAGES_SENT) {
+    const { text } = turns[start - 1];
+    chars -= text.length;
+    bytes -= Math.min(jsonBytes(text), TEXT_BYTES) + 200;
+    if (start < turns.length && (chars < 0 || bytes < 0)) break;
+    start -= 1;
+  }
+  const kept = turns.slice(start);
+  const firstOfUser = start === 0 ? 0 : kept.findIndex(({ role }) => role === "user");
+  return kept.slice(Math.max(firstOfUser, 0));
+}
+
+/** Each user's message with what follows it. */
+export function exchangesOf(messages) {
+  const turns = [];
+  for (const message of messages) {
+    if (message.role === "user" || turns.length === 0) turns.push([]);
+    turns.at(-1).push(message);
+  }
+  return turns;
+}
+
+export function* batches(messages) {
+  let batch = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = jsonBytes(message);
+    if (batch.length === BATCH_MESSAGES || (batch.length > 0 && bytes + size > BATCH_BYTES)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(message);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The text, or its beginning with a mark at the cut, so that a turn can always be delivered. */
+function cut(text) {
+  let kept = text;
+  for (let bytes = jsonBytes(kept); bytes > TEXT_BYTES; bytes = jsonBytes(kept)) {
+    kept = clipped(kept, Math.floor(kept.length * Math.min((TEXT_BYTES - 200) / bytes, 0.9)));
+  }
+  return kept === text ? text : `${kept}\n[cut: ${text.length - kept.length} more characters]`;
+}
+
+export function clipped(text, maxChars) {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+function jsonBytes(value) {
+  return Buffer.byteLength(JSON.stringify(value));
+}

@@ -1,0 +1,266 @@
+"""The tools: what a model may ask of one user's memory. Each is a few calls of `MemoryApi`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal, ParamSpec
+
+import msgspec
+from mcp.server.mcpserver import MCPServer
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import Field
+
+from clew.api import MemoryApi, PurgeReceipt
+from clew.domain import identity
+from clew.domain.framing import quote
+from clew.domain.model import Role, Trust
+from clew.domain.redaction import Policy, redact
+from clew.errors import ClewError, InvalidInput
+from clew.mcp import render, shapes
+from clew.mcp.reach import Reach
+
+MAX_REMEMBERED_CHARS = 16_000
+MAX_CHARS = 50_000
+MAX_CLOSED_SHOWN = 20
+
+P = ParamSpec("P")
+
+Kind = Literal["fact", "preference", "decision", "task", "plan", "observation", "event", "note"]
+
+Ref = Annotated[
+    str,
+    Field(min_length=3, max_length=1100, description="A reference `collection/id` that another tool gave."),
+]
+Query = Annotated[
+    str,
+    Field(min_length=1, max_length=4000, description="What to look for, in plain words; exact names and ids help."),
+]
+SessionId = Annotated[
+    str,
+    Field(max_length=512, description="A session of this user to look into, too; empty for this server's own, if any."),
+]
+Around = Annotated[int, Field(ge=0, le=50)]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    memory: MemoryApi
+    reach: Reach
+
+    def add_to(self, server: MCPServer) -> None:
+        for tool, title, hints in (
+            (self.search, "Search memory", _READS),
+            (self.pack, "Pack what is known", _READS),
+            (self.remember, "Remember", _ADDS),
+            (self.timeline, "Show what was around it", _READS),
+            (self.get, "Get a record", _READS),
+            (self.expand, "Expand a summary", _READS),
+            (self.forget, "Forget", _REMOVES),
+        ):
+            server.add_tool(_telling(tool), title=title, description=inspect.getdoc(tool), annotations=hints)
+
+    def search(
+        self, query: Query, limit: Annotated[int, Field(ge=1, le=50)] = 10, session_id: SessionId = ""
+    ) -> Annotated[CallToolResult, shapes.Lines]:
+        """Find what was said, kept or done: one line each, best first, with references.
+
+        Looks through the user's memories, all their earlier turns, captured tool outcomes and shared notes. Then use
+        timeline for what was around a line, get for its whole text, expand for a summary's turns.
+        """
+        user_id, session = self.reach.user_id, self.reach.session(session_id)
+        said = self.memory.search(query, k=limit, user_id=user_id, session_id=session)
+        done = self.memory.recall(query, k=limit, user_id=user_id, session_id=session)
+        lines = [
+            *map(render.line_of_hit, said.hits),
+            *(render.line_of(line) for line in done.lines if identity.kind_of(line.ref) == "ledger"),
+        ]
+        best = sorted(lines, key=lambda line: -(line.score or 0.0))[:limit]
+        notes = list(dict.fromkeys((*said.degraded, *done.degraded)))
+        return _answer(shapes.Lines(lines=best, notes=notes), render.quoted_lines(best) or "Nothing was found.", notes)
+
+    def pack(
+        self,
+        query: Query,
+        budget_tokens: Annotated[int | None, Field(ge=64, le=16_000, description="Room for it; else 1200.")] = None,
+        session_id: SessionId = "",
+        untrusted: Annotated[bool, Field(description="Take text from tools and from outside, too.")] = False,
+    ) -> Annotated[CallToolResult, shapes.Packed]:
+        """Everything known that bears on a request, chosen, shortened and cited within a token budget.
+
+        The first thing to call when earlier work may matter: it costs one call, and says so when nothing is known.
+        """
+        bundle = self.memory.pack(
+            query,
+            user_id=self.reach.user_id,
+            session_id=self.reach.session(session_id),
+            budget_tokens=budget_tokens,
+            untrusted=untrusted,
+        )
+        notes = [*bundle.notes, *bundle.degraded]
+        packed = shapes.Packed(
+            text=bundle.bundle_text,
+            items=list(map(render.cited, bundle.items)),
+            used_tokens=bundle.used_tokens,
+            budget_tokens=bundle.budget_tokens,
+            notes=notes,
+        )
+        refs = "\n".join(f"{item.citation} {quote(item.ref)}" for item in packed.items)
+        return _answer(packed, "\n".join(filter(None, (packed.text, refs))), notes)
+
+    def remember(
+        self,
+        text: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=MAX_REMEMBERED_CHARS,
+                description="One self-contained statement: who, what, when; no references to this conversation.",
+            ),
+        ],
+        kind: Annotated[Kind | None, Field(description="What it is; a plan is intent, never a fact.")] = None,
+        source: Annotated[
+            str,
+            Field(
+                max_length=2000, description="The address it came from, if it was read on a page, in a file or tool."
+            ),
+        ] = "",
+    ) -> Annotated[CallToolResult, shapes.Remembered]:
+        """Keep one statement about the user or their work for good. The same text again is kept once.
+
+        It is kept as the assistant's words, not as the user's: it is recalled as information and never becomes a rule.
+        Secrets are cut out.
+        """
+        statement = text.strip()
+        if not statement:
+            raise InvalidInput("there is nothing to remember: the text is blank")
+        collection, id_ = identity.memories_of(self.reach.user_id), _memory_id(statement)
+        given = {"role": Role.ASSISTANT.value, "via": "mcp"} | ({"sourceUrl": source} if source else {})
+        known = next(iter(self.memory.get(collection, id_).records), None)
+        redacted: tuple[str, ...] = ()
+        if known is None or not given.items() <= known.metadata.items() or kind not in (None, render.kind_of(known)):
+            metadata = given if known is None else known.metadata | given
+            redacted = self.memory.put(collection, id_, statement, metadata, kind=kind).redacted
+        (kept,) = self.memory.get(collection, id_, max_chars=1).records
+        remembered = shapes.Remembered(
+            ref=f"{collection}/{id_}", new=known is None, trust=kept.trust, redacted=list(redacted)
+        )
+        return _answer(remembered, _said_of_memory(remembered))
+
+    def timeline(self, ref: Ref, before: Around = 5, after: Around = 5) -> Annotated[CallToolResult, shapes.Lines]:
+        """What was around a record: the turns and tool outcomes of its session before and after it, oldest first."""
+        self.reach.record(ref, max_chars=1)
+        lines = list(map(render.line_of, self.memory.timeline(ref, before=before, after=after).lines))
+        return _answer(shapes.Lines(lines=lines), render.quoted_lines(lines))
+
+    def get(
+        self,
+        ref: Ref,
+        max_chars: Annotated[int, Field(ge=1, le=MAX_CHARS, description="Longer texts are cut, and say so.")] = 8000,
+    ) -> Annotated[CallToolResult, shapes.Whole]:
+        """The whole text of one record, with where it is from."""
+        found = render.whole(self.reach.record(ref, max_chars))
+        return _answer(found, render.quoted_record(found))
+
+    def expand(
+        self,
+        ids: Annotated[
+            list[str],
+            Field(min_length=1, max_length=100, description="References or ids of summaries or turns of one session."),
+        ],
+        session_id: SessionId = "",
+        query: Annotated[str, Field(max_length=4000, description="What must be among it where room is short.")] = "",
+        budget_tokens: Annotated[int, Field(ge=64, le=50_000, description="Room for the turns.")] = 4000,
+    ) -> Annotated[CallToolResult, shapes.Expanded]:
+        """The turns a summary stands for, word for word. Nothing a summary replaced is ever lost."""
+        session = self.reach.session(session_id)
+        if session is None:
+            raise InvalidInput("session_id is needed: the session the summary is of")
+        nodes = [_node_id(session, given) for given in ids]
+        found = self.memory.expand(session, *nodes, budget_tokens=budget_tokens, query=query or None)
+        text = render.quoted_turns(found.turns)
+        expanded = shapes.Expanded(
+            text=text,
+            turns=list(map(render.turn, found.turns)),
+            closed=list(map(render.closed, found.closed[:MAX_CLOSED_SHOWN])),
+            more_closed=max(len(found.closed) - MAX_CLOSED_SHOWN, 0),
+        )
+        notes = [f"{len(found.closed)} not opened for want of room or depth"] if found.closed else []
+        return _answer(expanded, text, notes)
+
+    def forget(
+        self,
+        ref: Ref,
+        confirm: Annotated[bool, Field(description="False shows what would go; true removes it, for good.")] = False,
+    ) -> Annotated[CallToolResult, shapes.Forgotten]:
+        """Remove one record of the user for good, with everything made from it. Only when the user asks for it.
+
+        Call it without confirm first and tell the user what would go.
+        """
+        self.reach.check_own(ref)
+        receipt = self.memory.purge(ref=ref, dry_run=not confirm)
+        counts = _counts(receipt)
+        forgotten = shapes.Forgotten(ref=ref, removed=confirm and receipt.records > 0, counts=counts)
+        figures = ", ".join(f"{name} {count}" for name, count in counts.items())
+        text = f"Removed for good: {figures}." if confirm else f"Would remove: {figures}. Nothing was changed."
+        return _answer(forgotten, text)
+
+
+_READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+
+
+def _telling(tool: Callable[P, CallToolResult]) -> Callable[P, CallToolResult]:
+    """The tool, with what Clew raises on purpose as an answer that a model can read and act on."""
+
+    @functools.wraps(tool)
+    def told(*arguments: P.args, **named: P.kwargs) -> CallToolResult:
+        try:
+            return tool(*arguments, **named)
+        except ClewError as error:
+            return CallToolResult(content=[TextContent(type="text", text=error.message)], is_error=True)
+
+    return told
+
+
+def _answer(shape: shapes.Shape, text: str, notes: list[str] | None = None) -> CallToolResult:
+    """The same twice: as data, and as text for clients that show only that."""
+    readable = "\n".join(filter(None, (text, *(f"Note: {note}." for note in notes or ()))))
+    return CallToolResult(
+        content=[TextContent(type="text", text=readable)], structured_content=shape.model_dump(mode="json")
+    )
+
+
+def _node_id(session_id: str, given: str) -> str:
+    """The id of a node of a session, where its whole reference was given, too."""
+    places = (identity.session, identity.session_raw, identity.session_summary)
+    prefixes = (f"{place(session_id)}/" for place in places)
+    return next((given.removeprefix(prefix) for prefix in prefixes if given.startswith(prefix)), given)
+
+
+def _memory_id(text: str) -> str:
+    """Made from what can be kept under any policy: a secret that is cut out must not shine through a hash."""
+    return f"m_{identity.digest('mcp', redact(text, Policy.PII).text, size_bytes=identity.ID_BYTES).hex()}"
+
+
+def _said_of_memory(kept: shapes.Remembered) -> str:
+    sentences = [f"{'Remembered' if kept.new else 'Known already'}: {kept.ref}."]
+    if kept.redacted:
+        sentences.append(f"Cut out before it was written: {', '.join(kept.redacted)}.")
+    if kept.trust == Trust.QUARANTINED:
+        sentences.append(
+            "It reads like an attempt to steer its reader; it is not recalled until the operator releases it."
+        )
+    return " ".join(sentences)
+
+
+def _counts(receipt: PurgeReceipt) -> dict[str, int]:
+    figures = msgspec.structs.asdict(receipt)
+    return {
+        name: count
+        for name, count in figures.items()
+        if isinstance(count, int) and not isinstance(count, bool) and count and name != "ts"
+    }

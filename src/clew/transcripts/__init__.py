@@ -1,0 +1,13 @@
+"""Conversations that other programs wrote down, read as turns: streamed, line by line, whatever a line holds.
+
+A reader gives each turn an id from the file's own ids, so that reading a file again, or one that has grown, gives
+the same turns. What no human typed is never given the role of the user.
+"""
+
+from clew.transcripts.formats import Format, detect, read_turns
+from clew.transcripts.lines import BadLine
+from clew.transcripts.plain import Transcript, read_transcript
+from clew.transcripts.tally import Tally
+from clew.transcripts.turns import Turn
+
+__all__ = ["BadLine", "Format", "Tally", "Transcript", "Turn", "detect", "read_transcript", "read_turns"]

@@ -1,0 +1,98 @@
+"""A compacted session in a context: its summaries stand where its turns stood, the same here and through a daemon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from clew.api import Compact, Context, MemoryApi, Message
+from tests.conftest import opened_api
+
+pytestmark = pytest.mark.requirement("COMP-7", "CONT-1", "CONT-3")
+
+TS = 1_700_000_000_000
+MINUTE_MS = 60_000
+TURNS = 60
+UNRELATED = "Go on, please."
+
+
+@pytest.fixture(scope="module", params=["memory", "client"])
+def api(request: pytest.FixtureRequest) -> Iterator[MemoryApi]:
+    with opened_api(request.param) as opened:
+        yield opened
+        assert opened.verify().ok
+
+
+@pytest.fixture
+def sid(api: MemoryApi, request: pytest.FixtureRequest) -> str:
+    """A session all but whose newest turns have left the active view."""
+    session_id: str = request.node.name
+    api.ingest_batch(session_id, conversation())
+    assert api.call(Compact(session_id=session_id, force=True)).did_compact
+    return session_id
+
+
+def conversation() -> list[Message]:
+    return [
+        Message(
+            role=("user", "assistant")[number % 2],
+            text=f"Node {number} of the cluster moved to rack {number * 3} because fan {number * 7} was loud.",
+            id=f"t{number}",
+            ts=TS + number * MINUTE_MS,
+        )
+        for number in range(TURNS)
+    ]
+
+
+def view(api: MemoryApi, session_id: str) -> tuple[set[str], set[str]]:
+    """The ids of the summaries and of the turns of the active view."""
+    nodes = api.show_session(session_id).view
+    return {node.id for node in nodes if node.kind == "summary"}, {node.id for node in nodes if node.kind == "turn"}
+
+
+def recalled_ids(context: Context) -> set[str]:
+    return {hit.record.id for hit in context.recalled}
+
+
+def test_every_summary_of_the_view_is_there_though_nobody_asked_for_it(api: MemoryApi, sid: str) -> None:
+    summaries, _ = view(api, sid)
+    context = api.assemble(sid, query=UNRELATED)
+    assert summaries
+    assert summaries <= recalled_ids(context)
+    assert context.used_tokens <= context.budget_tokens
+
+
+def test_what_answers_the_question_comes_before_what_was_not_asked_for(api: MemoryApi, sid: str) -> None:
+    api.put("global", f"note-{sid}", "Fans of the cluster are ordered from the depot in Ghent.")
+    context = api.assemble(sid, query="Where are fans of the cluster ordered?")
+    asked = [hit.scores.score > 0 for hit in context.recalled]
+    assert context.recalled[0].record.collection == "global"
+    assert asked == sorted(asked, reverse=True)
+
+
+def test_given_messages_that_a_summary_stands_for_are_left_to_it(api: MemoryApi, sid: str) -> None:
+    summaries, turns = view(api, sid)
+    context = api.assemble(sid, query=UNRELATED, messages=conversation(), since=TS, budget_tokens=32_000)
+    kept = [message.id for message in context.messages]
+    assert kept == [f"t{number}" for number in range(TURNS - len(kept), TURNS)]
+    assert set(kept) == turns
+    assert summaries <= recalled_ids(context)
+
+
+def test_messages_that_were_never_stored_are_all_kept(api: MemoryApi, sid: str) -> None:
+    fresh = [Message(role="user", text=f"Something new, number {number}.", id=f"new-{number}") for number in range(30)]
+    context = api.assemble(sid, query=UNRELATED, messages=[*conversation(), *fresh], since=TS, budget_tokens=32_000)
+    assert [message.id for message in context.messages][-30:] == [message.id for message in fresh]
+
+
+def test_summaries_from_before_a_conversation_began_are_not_part_of_it(api: MemoryApi, sid: str) -> None:
+    later = TS + TURNS * MINUTE_MS
+    assert not api.assemble(sid, query=UNRELATED, messages=[], since=later).recalled
+    assert not api.assemble(sid, query=UNRELATED, messages=[]).recalled
+
+
+def test_a_small_budget_is_kept_with_summaries_too(api: MemoryApi, sid: str) -> None:
+    for budget in (64, 200, 400, 900):
+        context = api.assemble(sid, query=UNRELATED, messages=[], since=TS, budget_tokens=budget)
+        assert context.used_tokens <= budget

@@ -1,0 +1,76 @@
+"""The one setting of Hermes that Clew changes: as text, and undone to the letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.errors import InvalidInput, NotFound
+from clew.hosts.hermes_install import Hermes, provider_of, with_provider, without_provider
+
+pytestmark = pytest.mark.requirement("HOST-2")
+
+BEFORE_AND_AFTER = [
+    ("", "memory:  # added by clew\n  provider: clew\n"),
+    ("model: x\n", "model: x\nmemory:  # added by clew\n  provider: clew\n"),
+    (
+        "memory:\n    memory_enabled: true # mine\nmodel: x\n",
+        "memory:\n    provider: clew  # added by clew\n    memory_enabled: true # mine\nmodel: x\n",
+    ),
+    (
+        "memory:\n  nested:\n    provider: no\n  provider: 'honcho' # old\n",
+        "memory:\n  nested:\n    provider: no\n  provider: clew  # clew replaced:   provider: 'honcho' # old\n",
+    ),
+    ("memory: {}\nmodel: x\n", "memory:  # clew replaced: memory: {}\n  provider: clew\nmodel: x\n"),
+    ("memory:\r\n  a: 1\r\n", "memory:\r\n  provider: clew  # added by clew\r\n  a: 1\r\n"),
+    ("memory:\n# a comment\n\nmodel: x\n", "memory:\n  provider: clew  # added by clew\n# a comment\n\nmodel: x\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), BEFORE_AND_AFTER)
+def test_the_provider_is_set_in_one_line_and_taken_back_to_the_letter(before: str, after: str) -> None:
+    assert with_provider(before) == after
+    assert provider_of(after) == "clew"
+    assert with_provider(after) == after, "doing it again changes nothing"
+    assert without_provider(after) == before
+    assert without_provider(before) == before
+
+
+def test_what_was_added_below_meanwhile_stays() -> None:
+    later = with_provider("") + "  memory_enabled: true\n"
+    assert "memory_enabled: true" in without_provider(later)
+    assert provider_of(without_provider(later)) == ""
+
+
+def test_settings_that_hermes_wrote_anew_lose_the_provider_all_the_same() -> None:
+    assert without_provider("memory:\n  provider: clew\n  a: 1\n") == "memory:\n  provider: ''\n  a: 1\n"
+
+
+@pytest.mark.parametrize("text", ["memory: {provider: honcho}\n", "memory: &a\n  b: 1\n", "memory:\n a: 1\nmemory:\n"])
+def test_settings_in_an_unusual_form_are_left_alone(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        with_provider(text)
+
+
+line = st.sampled_from(["memory:", "  provider: x", "  provider:", "  a: 1", "# note", "", "model: y", "    deep: 2"])
+
+
+@given(st.lists(line, max_size=8), st.booleans())
+def test_other_lines_never_change(lines: list[str], ends: bool) -> None:
+    text = "\n".join(lines) + ("\n" if ends and lines else "")
+    try:
+        after = with_provider(text)
+    except InvalidInput:
+        return
+    assert provider_of(after) == "clew"
+    kept = [line for line in text.splitlines() if not line.startswith(("  provider", "memory:"))]
+    assert [line for line in after.splitlines() if line in kept or line == ""][: len(kept)] == kept
+    assert without_provider(after).rstrip("\n") == text.rstrip("\n")
+
+
+def test_a_missing_hermes_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="nowhere"):
+        Hermes.find(tmp_path / "nowhere")

@@ -1,0 +1,322 @@
+"""Settings files of hosts: what Clew adds, that it can be undone, and that nobody else's entries are touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import stat
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.domain.cutting import cut_middle
+from clew.errors import Conflict, InvalidInput
+from clew.hosts import hook_settings, mcp_settings
+from clew.hosts.dialects import EVENTS
+from clew.hosts.settings import Edit, read_json
+
+pytestmark = pytest.mark.requirement("HOST-2", "MCP-1")
+
+PROGRAM = ("/opt/my tools/clew",)
+OPTIONS = ("--user", "o'hara")
+Install = Callable[..., Edit]
+
+
+def hooks_of(host: str) -> Install:
+    return lambda path, install=True, program=PROGRAM: hook_settings.hooks_edit(
+        host, path, program, OPTIONS, install=install
+    )
+
+
+def server_of(host: str) -> Install:
+    return lambda path, install=True, program=PROGRAM: mcp_settings.server_edit(
+        host, path, program, OPTIONS, install=install
+    )
+
+
+JSON_EDITS = {
+    **{f"hooks of {host}": hooks_of(host) for host in hook_settings.HOSTS},
+    **{f"server of {host}": server_of(host) for host in mcp_settings.HOSTS if host != "codex"},
+}
+EVERY_EDIT = {**JSON_EDITS, "server of codex": server_of("codex")}
+
+
+@pytest.fixture(params=JSON_EDITS)
+def edit(request: pytest.FixtureRequest) -> Install:
+    return JSON_EDITS[request.param]
+
+
+@pytest.fixture(params=EVERY_EDIT)
+def any_edit(request: pytest.FixtureRequest) -> Install:
+    return EVERY_EDIT[request.param]
+
+
+# --- what is written ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", hook_settings.HOSTS)
+def test_every_event_of_a_host_calls_the_hook_by_its_full_path(host: str, tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    hooks_of(host)(path).apply()
+    hooks = json.loads(path.read_text("utf-8"))["hooks"]
+    assert list(hooks) == list(EVENTS[host])
+    for event, groups in hooks.items():
+        ((handler,),) = (group["hooks"] for group in groups)
+        assert shlex.split(handler["command"]) == [*PROGRAM, "hook", host, event, *OPTIONS]
+        assert handler["type"] == "command"
+        assert handler["timeout"] == (3000 if host == "gemini" else 3)
+    commands = hook_settings.installed_commands(host, read_json(path))
+    assert list(commands) == list(EVENTS[host])
+
+
+@pytest.mark.parametrize("host", ["claude-code", "cursor", "gemini"])
+def test_a_server_is_added_under_its_name(host: str, tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text('{"mcpServers": {"other": {"command": "x"}}}')
+    server_of(host)(path).apply()
+    servers = json.loads(path.read_text("utf-8"))["mcpServers"]
+    assert list(servers) == ["other", "clew"]
+    assert servers["clew"]["command"] == PROGRAM[0]
+    assert servers["clew"]["args"] == ["mcp", *OPTIONS]
+    assert ("type" in servers["clew"]) == (host == "claude-code")
+
+
+def test_codex_gets_a_table_at_the_end_of_its_toml(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('model = "o"\n\n[mcp_servers.other]\ncommand = "x"\n')
+    server_of("codex")(path).apply()
+    document = tomllib.loads(path.read_text("utf-8"))
+    assert document["mcp_servers"]["clew"] == {"command": PROGRAM[0], "args": ["mcp", *OPTIONS]}
+    assert document["mcp_servers"]["other"] == {"command": "x"}
+
+
+@pytest.mark.parametrize("host", mcp_settings.HOSTS)
+def test_files_lie_where_the_hosts_look_for_them(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    servers = {"claude-code": ".claude.json", "codex": ".codex/config.toml"}
+    servers |= {"cursor": ".cursor/mcp.json", "gemini": ".gemini/settings.json"}
+    assert mcp_settings.servers_file(host, None) == tmp_path / servers[host]
+    hooks = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
+    if host in hooks:
+        assert hook_settings.settings_file(host, None) == tmp_path / hooks[host]
+        assert hook_settings.settings_file(host, tmp_path / "p").is_relative_to(tmp_path / "p")
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "elsewhere"))
+    assert hook_settings.settings_file("codex", None) == tmp_path / "elsewhere" / "hooks.json"
+    assert mcp_settings.servers_file("codex", None) == tmp_path / "elsewhere" / "config.toml"
+
+
+# --- once, and back ----------------------------------------------------------------------------------
+
+
+def test_installing_again_changes_nothing_and_a_moved_program_is_followed(any_edit: Install, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    assert any_edit(path).apply() is None
+    installed = path.read_bytes()
+    assert not any_edit(path).changes
+    any_edit(path, program=("/new/clew",)).apply()
+    assert b"/opt/my tools" not in path.read_bytes()
+    any_edit(path).apply()
+    assert path.read_bytes() == installed
+
+
+def test_what_clew_created_goes_with_it(any_edit: Install, tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "file"
+    any_edit(path).apply()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    any_edit(path, install=False).apply()
+    assert not path.exists()
+
+
+def test_without_clew_there_uninstalling_changes_nothing(any_edit: Install, tmp_path: Path) -> None:
+    assert not any_edit(tmp_path / "missing", install=False).changes
+
+
+@pytest.mark.parametrize("text", ['{"hooks":{"Stop":[]},\t"a":1.50}', '{\n    "ключ": "\\u00e9"\n}', "{}", "\n"])
+def test_undoing_gives_back_the_very_bytes(edit: Install, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(text, "utf-8")
+    backup = edit(path).apply()
+    assert backup is not None
+    assert backup.read_text("utf-8") == text
+    assert ".clew-backup-" in backup.name
+    edit(path, install=False).apply()
+    assert path.read_text("utf-8") == text
+
+
+def test_what_others_changed_in_between_stays(edit: Install, tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"theme": "dark"}')
+    edit(path).apply()
+    document = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({"first": True, **document, "theme": "light"}))
+    edit(path, install=False).apply()
+    assert json.loads(path.read_text("utf-8")) == {"first": True, "theme": "light"}
+
+
+def test_a_command_that_only_looks_alike_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    others = ["notify Stop", "clew status", "'unbalanced", "/x/clew hook codex Stop", "/x/other hook claude-code Stop"]
+    group = {"matcher": "*", "hooks": [{"type": "command", "command": command} for command in others]}
+    path.write_text(json.dumps({"hooks": {"Stop": [group, "odd", {"hooks": 7}]}}))
+    edit = hooks_of("claude-code")
+    edit(path).apply()
+    for backup in tmp_path.glob("*clew-backup*"):
+        backup.unlink()
+    edit(path, install=False).apply()
+    assert json.loads(path.read_text("utf-8")) == {"hooks": {"Stop": [group, "odd", {"hooks": 7}]}}
+
+
+# --- foreign documents -------------------------------------------------------------------------------
+
+_plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+_values = st.recursive(
+    _plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+)
+_handlers = st.fixed_dictionaries({"type": st.just("command"), "command": st.text()})
+_groups = st.lists(st.fixed_dictionaries({"matcher": st.text(), "hooks": st.lists(_handlers, max_size=2)}), max_size=2)
+_hooks = st.dictionaries(st.sampled_from(["Stop", "SessionStart", "PreToolUse", "AfterTool"]), _groups)
+_servers = st.dictionaries(st.text().filter(lambda name: name != "clew"), _values, max_size=3)
+_documents = st.builds(
+    lambda rest, hooks, servers: {**rest, "hooks": hooks, "mcpServers": servers},
+    st.dictionaries(st.text(), _values, max_size=4),
+    _hooks,
+    _servers,
+)
+
+
+@pytest.mark.parametrize("name", JSON_EDITS)
+@given(document=_documents, indent=st.sampled_from([None, 2, 4, "\t"]), ascii_only=st.booleans())
+def test_any_document_keeps_its_own_and_is_the_same_afterwards(
+    name: str, document: dict[str, Any], indent: int | str | None, ascii_only: bool, tmp_path_factory: Any
+) -> None:
+    edit = JSON_EDITS[name]
+    path = tmp_path_factory.mktemp("any") / "settings.json"
+    text = json.dumps(document, indent=indent, ensure_ascii=ascii_only)
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    edit(path).apply()
+    _assert_kept(document, json.loads(path.read_bytes()))
+    assert not edit(path).changes
+    edit(path, install=False).apply()
+    assert path.read_bytes() == text.encode("utf-8", "surrogatepass")
+
+
+def _assert_kept(before: Any, after: Any) -> None:
+    """All that was there is there, in its order, at the front."""
+    if isinstance(before, dict):
+        assert [key for key in after if key in before] == list(before)
+        for key, value in before.items():
+            _assert_kept(value, after[key])
+    elif isinstance(before, list):
+        assert json.dumps(after[: len(before)]) == json.dumps(before)
+    else:
+        assert json.dumps(after) == json.dumps(before)
+
+
+_toml_lines = st.lists(
+    st.sampled_from(["", "# a remark", 'model = "o"', "[profiles.a]", "[mcp_servers]", "[mcp_servers.b]", "\t"])
+)
+
+
+@given(lines=_toml_lines, end=st.sampled_from(["", "\n", "\n\n", "\r\n"]))
+def test_any_toml_is_the_same_afterwards_but_for_its_last_line_end(
+    lines: list[str], end: str, tmp_path_factory: Any
+) -> None:
+    text = "\n".join(lines) + end
+    path = tmp_path_factory.mktemp("any") / "config.toml"
+    path.write_bytes(text.encode())
+    edit = server_of("codex")
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        with pytest.raises(InvalidInput):
+            edit(path)
+        return
+    edit(path).apply()
+    assert tomllib.loads(path.read_text("utf-8"))["mcp_servers"]["clew"]["command"] == PROGRAM[0]
+    edit(path, install=False).apply()
+    after = path.read_bytes().decode() if path.exists() else ""
+    assert after in (text, f"{text}\n")
+    assert tomllib.loads(after) == document
+
+
+# --- trouble -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b"// remark\n{}", b"[]", b'{"a": 1, "a": 2}', b"\xff", b'{"a": NaN}', b'{"a": 1e999}']
+)
+def test_a_broken_file_is_named_and_left_alone(edit: Install, content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(content)
+    for install in (True, False):
+        with pytest.raises(InvalidInput, match=r"settings\.json.*left alone"):
+            edit(path, install=install)
+    assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["settings.json"]
+
+
+@pytest.mark.parametrize(
+    "content", ["a = [", "mcp_servers = {}\n", '[mcp_servers.clew]\ncommand = "mine"\n', "mcp_servers = 7\n"]
+)
+def test_toml_that_cannot_take_the_table_is_left_alone(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(content)
+    with pytest.raises(InvalidInput, match=r"config\.toml"):
+        server_of("codex")(path)
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize("document", [{"hooks": []}, {"hooks": {"Stop": {}}}])
+def test_hooks_of_another_shape_are_left_alone(document: object, tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidInput, match="left alone"):
+        hooks_of("codex")(path)
+
+
+@pytest.mark.parametrize("servers", [[], {"clew": {"command": "mine"}}, {"clew": 7}])
+def test_a_server_that_someone_else_named_clew_is_left_alone(servers: object, tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}))
+    with pytest.raises(InvalidInput, match=r"mcp\.json"):
+        server_of("cursor")(path)
+    assert not server_of("cursor")(path, install=False).changes
+
+
+def test_a_link_is_followed_and_the_mode_is_kept(any_edit: Install, tmp_path: Path) -> None:
+    real, link = tmp_path / "dotfiles" / "real", tmp_path / "link"
+    real.parent.mkdir()
+    real.touch(mode=0o640)
+    real.chmod(0o640)
+    link.symlink_to(real)
+    backup = any_edit(link).apply()
+    assert link.is_symlink()
+    assert backup is not None
+    assert backup.parent == real.parent
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (real, backup)] == [0o640, 0o640]
+
+
+def test_a_file_that_changes_while_it_is_looked_at_is_not_overwritten(any_edit: Install, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    planned = any_edit(path)
+    path.write_text("x = 1\n")
+    with pytest.raises(Conflict):
+        planned.apply()
+    assert path.read_text() == "x = 1\n"
+
+
+# --- cutting -----------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=300), st.integers(2, 100))
+def test_a_cut_is_bounded_and_short_texts_are_whole(text: str, max_chars: int) -> None:
+    shown = cut_middle(text, max_chars)
+    assert shown == text if len(text) <= max_chars else len(shown) <= max_chars + 40
