@@ -157,7 +157,7 @@ def test_an_export_is_private_whole_and_never_over_something_that_is_no_file(cle
 
 def test_an_import_that_cannot_be_read_names_its_lines(clew: Clew, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "bad.jsonl", ["nonsense"])
-    assert "lines 1 to 1:" in clew("import", str(path), status=2)
+    assert "lines 1 to 1:" in clew("import", str(path), "--format", "clew", status=2)
 
 
 def test_verify_holds_on_a_used_store(clew: Clew, tmp_path: Path) -> None:

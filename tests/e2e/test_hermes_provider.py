@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +89,24 @@ def test_the_copy_that_is_installed_needs_nothing_of_clew(tmp_path: Path) -> Non
         assert "from clew" not in path.read_text()
 
 
-def test_a_whole_exchange_is_kept_once_however_often_it_is_delivered(provider: Any, client: MemoryApi) -> None:
-    for _ in range(2):
-        provider.sync_turn("list the files", "There is a.txt.", session_id="s1", messages=MESSAGES)
-    assert provider._outbox.drain(WAIT_S)
+class Forgetful(Daemon):
+    """A daemon whose first answer is lost after it took the request."""
+
+    lost = 0
+
+    def call(self, method: str, params: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        answer = super().call(method, params, timeout_s)
+        self.lost += 1
+        if self.lost == 1:
+            raise Trouble("lost")
+        return answer
+
+
+def test_a_whole_exchange_is_kept_once_however_often_it_is_delivered(daemon: RunningDaemon, client: MemoryApi) -> None:
+    outbox = Outbox(Forgetful(daemon.endpoint))
+    messages = turns_of("list the files", "There is a.txt.", MESSAGES)
+    outbox.put("ingest_batch", {"sessionId": "s1", "userId": "ada", "messages": messages})
+    _until_empty(outbox)
     assert kept(client) == [
         ("user", "list the files"),
         ("assistant", '[calls terminal]\n{"command": "ls"}'),
@@ -102,6 +116,19 @@ def test_a_whole_exchange_is_kept_once_however_often_it_is_delivered(provider: A
     called, result = client.list("session_raw:s1").records[1:3]
     assert called.metadata["toolCallIds"] == ["c1"]
     assert (result.metadata["toolCallId"], result.metadata["toolName"]) == ("c1", "terminal")
+
+
+def test_the_same_words_again_are_an_exchange_of_their_own(provider: Any, client: MemoryApi) -> None:
+    for outcome in ("one", "two"):
+        result = {"role": "tool", "tool_call_id": "c1", "content": outcome}
+        provider.sync_turn("continue", "Done.", messages=[{"role": "user"}, result])
+    assert provider._outbox.drain(WAIT_S)
+    assert [text for _, text in kept(client)] == ["continue", "one", "Done.", "continue", "two", "Done."]
+
+
+def test_ids_tell_nothing_of_the_words() -> None:
+    first, again = ([turn["id"] for turn in turns_of("my password: 4711", "noted", [])] for _ in range(2))
+    assert not set(first) & set(again)
 
 
 def test_recall_comes_from_other_sessions_of_the_same_user(provider: Any, client: MemoryApi) -> None:
@@ -195,6 +222,48 @@ def test_a_turn_that_is_refused_does_not_hold_up_the_next(daemon: RunningDaemon,
     assert kept(client) == [("user", "next")]
 
 
+def test_only_the_turn_at_fault_of_an_exchange_is_lost(daemon: RunningDaemon, client: MemoryApi) -> None:
+    outbox = Outbox(Daemon(daemon.endpoint))
+    said = [
+        {"role": "user", "text": "My cat is Mimi."},
+        {"role": "robot", "text": "x"},
+        {"role": "user", "text": "Hm."},
+    ]
+    outbox.put("ingest_batch", {"sessionId": "s1", "messages": said})
+    outbox.put("ingest_batch", {"sessionId": "s1", "messages": [{"role": "user", "text": "next"}]})
+    assert outbox.drain(WAIT_S)
+    assert [text for _, text in kept(client)] == ["My cat is Mimi.", "Hm.", "next"]
+
+
+def test_messages_of_an_odd_shape_lose_nothing(provider: Any, client: MemoryApi) -> None:
+    odd: list[Any] = [
+        {"role": "user"},
+        "no message",
+        {"role": "assistant", "tool_calls": [{"id": 7, "function": {"name": "sum", "arguments": {1, 2}}}]},
+        {"role": "assistant", "content": "hm", "tool_calls": [{"id": "c\ud83d", "function": "odd"}, "odd"]},
+        {"role": "tool", "tool_call_id": 7, "content": "3"},
+    ]
+    provider.sync_turn([{"type": "text", "text": "add"}], "It is 3.", messages=odd)
+    assert provider._outbox.drain(WAIT_S)
+    records = client.list("session_raw:s1").records
+    assert [record.role for record in records] == ["user", "assistant", "assistant", "tool_result", "assistant"]
+    assert records[1].metadata["toolCallIds"] == ["7"]
+    assert (records[3].metadata["toolCallId"], records[3].metadata["toolName"]) == ("7", "sum")
+
+
+def test_an_outbox_with_nothing_to_carry_has_no_thread(daemon: RunningDaemon, client: MemoryApi) -> None:
+    outbox = Outbox(Daemon(daemon.endpoint))
+    for words in ("one", "two"):
+        outbox.put("ingest_batch", {"sessionId": "s1", "messages": [{"role": "user", "text": words}]})
+        thread = outbox._thread
+        assert outbox.drain(WAIT_S)
+        assert thread is not None
+        thread.join(WAIT_S)
+        assert outbox._thread is None
+        assert not thread.is_alive()
+    assert [text for _, text in kept(client)] == ["one", "two"]
+
+
 def test_what_waits_is_bounded() -> None:
     outbox = Outbox(Daemon("unix:/nowhere"))
     for number in range(WAITING_REQUESTS + 10):
@@ -221,7 +290,7 @@ def test_texts_of_any_kind_can_be_sent() -> None:
     secret = "ghp_" + "a1B2" * 20
     assert "ghp_" not in bounded("x" * (TEXT_BYTES // 6 - 20) + " " + secret + " y" * TEXT_BYTES)
     parts = [{"type": "text", "text": "see"}, {"type": "image_url"}]
-    turns = turns_of("u", "a", "s", [{"role": "user"}, {"role": "tool", "content": parts}, {"role": "odd"}])
+    turns = turns_of("u", "a", [{"role": "user"}, {"role": "tool", "content": parts}, {"role": "odd"}])
     assert [turn["text"] for turn in turns] == ["u", "see\n\n[image_url]", "a"]
 
 

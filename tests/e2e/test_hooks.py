@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -210,6 +211,31 @@ def test_after_a_compaction_the_session_gives_back_what_bears_on_its_newest_ques
     assert LAMP in host_session.tell(host, prompt, prompt="Tell me about the Fresnel lamp of the lighthouse")
 
 
+@pytest.mark.parametrize("prompt", ["yes", "Go on", "/clear the lamp of the lighthouse", "!ls -la lamp lighthouse"])
+def test_a_prompt_that_asks_for_nothing_gets_nothing_and_is_kept(prompt: str, host_session: Session) -> None:
+    host_session.remember(LAMP)
+    assert host_session.tell("claude-code", "UserPromptSubmit", prompt=prompt) == ""
+    assert host_session.said() == [("user", prompt)]
+
+
+@pytest.mark.requirement("GUIDE-2")
+@pytest.mark.parametrize("event", ["PreCompact", "SessionEnd"])
+def test_what_the_user_laid_down_is_kept_word_for_word_when_a_session_is_folded(
+    event: str, host_session: Session
+) -> None:
+    rule = "From now on, you must never push to the main branch without asking me first."
+    host_session.tell("claude-code", "UserPromptSubmit", prompt=rule, prompt_id="rule")
+    for number in range(12):
+        host_session.tell("claude-code", "UserPromptSubmit", prompt=f"Step {number} of it.", prompt_id=f"p{number}")
+    host_session.tell("claude-code", event)
+    kept: list[Any] = []
+    until = time.monotonic() + WAIT_S
+    with host_session.daemon.wire() as wire:
+        while not kept and time.monotonic() < until:  # no hook waits for it
+            kept = wire.result("list_guidance", userId=host_session.user_id)["items"]
+    assert [item["record"]["text"] for item in kept] == [rule]
+
+
 # --- whose and what kind -----------------------------------------------------------------------------
 
 
@@ -228,7 +254,7 @@ def test_the_user_is_the_option_then_the_variable_then_the_login_name(served: Da
     hook("codex", "UserPromptSubmit", content, **settings)
     named = settings | {"CLEW_USER": "by variable"}
     hook("codex", "UserPromptSubmit", content.replace(b"Which", b"What"), **named)
-    hook("codex", "UserPromptSubmit", content.replace(b"Which", b"Whose"), "--user=by option", **named)
+    hook("codex", "UserPromptSubmit", content.replace(b"Which", b"Exactly which"), "--user=by option", **named)
     with served.wire() as wire:
         names = {item["name"] for item in wire.result("collections")["collections"]}
     assert {"turns:by login", "turns:by variable", "turns:by option"} <= names
@@ -330,11 +356,45 @@ def test_a_daemon_on_a_port_is_found_and_shown_its_token() -> None:
         hook("codex", "Stop", content, CLEW_HOME=str(folder), CLEW_TOKEN="lamp")
         (folder / "clew.toml").write_text(f'listen = "{daemon.endpoint}"\n')
         (folder / "token").write_text("lamp\n")
-        hook("codex", "Stop", content.replace(b"old", b"new"), CLEW_HOME=str(folder), CLEW_TOKEN="")
+        hook("codex", "Stop", content.replace(b"old", b"modern"), CLEW_HOME=str(folder), CLEW_TOKEN="")
         with daemon.wire() as wire:
             assert wire.result("authenticate", token="lamp") == {"ok": True}
             lines = wire.result("replay", sessionId=PAYLOADS["codex"]["Stop"]["session_id"])["lines"]
-    assert [line["text"] for line in lines] == ["It uses the old Fresnel lamp.", "It uses the new Fresnel lamp."]
+    assert [line["text"] for line in lines] == ["It uses the old Fresnel lamp.", "It uses the modern Fresnel lamp."]
+
+
+def test_the_daemon_at_an_endpoint_is_asked_and_no_other(served: Daemon) -> None:
+    with short_folder() as folder, running(folder, token="lamp", listen="tcp:127.0.0.1:0") as other:
+        content = json.dumps({**PAYLOADS["codex"]["Stop"], "session_id": "at an endpoint"}).encode()
+        for endpoint, data_dir in ((served.endpoint, folder), (other.endpoint, served.data_dir)):
+            place = {"CLEW_HOME": str(data_dir), "CLEW_TOKEN": "lamp"}
+            hook("codex", "Stop", content.replace(b"old", endpoint[:4].encode()), f"--endpoint={endpoint}", **place)
+        with served.wire() as wire:
+            mine = wire.result("replay", sessionId="at an endpoint")["lines"]
+        with other.wire() as wire:
+            assert wire.result("authenticate", token="lamp") == {"ok": True}
+            theirs = wire.result("replay", sessionId="at an endpoint")["lines"]
+    assert [line["text"] for line in mine] == ["It uses the unix Fresnel lamp."]
+    assert [line["text"] for line in theirs] == ["It uses the tcp: Fresnel lamp."]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--endpoint", "unix:/nowhere/clew.sock"),
+        ("--endpoint=tcp:127.0.0.1:1",),
+        ("--json", "--endpoint", "unix:/nowhere/clew.sock"),
+        ("--endpoint", "nonsense"),
+        ("--endpoint=",),
+        ("--endpoint",),
+    ],
+)
+def test_where_the_endpoint_does_not_answer_no_other_daemon_is_asked(
+    options: tuple[str, ...], host_session: Session
+) -> None:
+    content = json.dumps({**PAYLOADS["codex"]["Stop"], "session_id": host_session.name}).encode()
+    assert hook("codex", "Stop", content, *options, CLEW_HOME=str(host_session.daemon.data_dir)) == b""
+    assert host_session.records(f"session_raw:{host_session.name}") == []
 
 
 @pytest.mark.parametrize(("host", "event"), EVERY)

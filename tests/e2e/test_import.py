@@ -154,6 +154,36 @@ def test_only_a_file_of_which_nothing_can_be_read_is_a_failure(clew: Clew, tmp_p
     assert "no .jsonl file" in clew("import", str(tmp_path / "empty"), status=2)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"Dear diary,\ntoday it rained.\n",
+        bytes(range(256)),
+        b'{"type": "session_meta", "payload": {"id": "c1"}}\n',
+    ],
+    ids=["empty", "text", "bytes", "codex"],
+)
+def test_a_file_of_no_known_format_is_told_so_with_those_there_are(clew: Clew, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(content)
+    for options in ((), ("--user", "ada"), ("--dry-run",)):
+        said = clew("import", str(path), *options, status=2)
+        assert "odd.jsonl has no known format; those are clew, openclaw, claude-code, plain" in said
+        assert "--format" in said
+    known = write_lines(tmp_path / "known.jsonl", [{"role": "user", "text": "plain"}])
+    assert "passed over" in clew("import", str(known), str(path))
+
+
+def test_what_is_packed_is_met_with_how_to_unpack_it(clew: Clew, tmp_path: Path) -> None:
+    folder = tmp_path / "packed"
+    folder.mkdir()
+    path = folder / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(said("one")).encode()))
+    for name in (path, folder):
+        assert "zcat FILE | clew import -" in clew("import", str(name), status=2)
+
+
 def test_a_folder_stands_for_the_transcripts_in_it(clew: Clew, tmp_path: Path) -> None:
     folder = tmp_path / "projects"
     (folder / "a" / "subagents").mkdir(parents=True)
@@ -177,6 +207,23 @@ def test_an_export_names_its_own_users(clew: Clew, tmp_path: Path) -> None:
     clew("export", str(path))
     assert "names its sessions" in clew("import", str(path), "--user", "ada", status=2)
     assert clew.json("import", str(path), "--dry-run")["files"][0]["turns"] == 1
+
+
+def test_a_dry_run_of_an_export_reads_its_lines(clew: Clew, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        clew("put", "notes", name, "one")
+    path = tmp_path / "out.jsonl"
+    clew("export", str(path))
+    first, second = map(json.loads, path.read_text("utf-8").splitlines())
+    write_lines(path, [first, "{cut", "", {**second, "clew": 9}, {**second, "odd": 1}])
+    elsewhere = Clew(tmp_path / "elsewhere", clew.capsys)
+    answer = elsewhere.json("import", str(path), "--dry-run")
+    assert (answer["stored"], answer["files"][0]["turns"], answer["setAside"]) == (0, 1, 3)
+    assert [bad["line"] for bad in answer["files"][0]["bad"]] == [2, 4, 5]
+    assert f"would stop at {path}, line 2:" in elsewhere("import", str(path), "--dry-run")
+    write_lines(path, [{**second, "clew": 9}])
+    assert "format 9 is not known" in elsewhere("import", str(path), "--dry-run", status=2)
+    assert not elsewhere.data_dir.exists()
 
 
 def test_a_terminal_gets_a_table_and_a_bar(clew: Clew, tmp_path: Path) -> None:

@@ -116,7 +116,12 @@ def test_a_summary_found_in_a_session_expands_to_its_turns(folder: Path) -> None
         opened_up = await called(client, "expand", ids=[summary["ref"]], **question)
         assert "The staging port of service 2 is 8002." in opened_up["text"]
         assert opened_up["closed"]
-        assert "session_id is needed" in await refusal(client, "expand", ids=[summary["ref"]])
+        id_ = summary["ref"].rpartition("/")[2]
+        for ref in (summary["ref"], f"session_summary:s1/{id_}", "session:s1/u2", "session_raw:s1/u2"):
+            by_reference = await called(client, "expand", ids=[ref], query="port of service 2")
+            assert "The staging port of service 2 is 8002." in by_reference["text"]
+        assert "session_id is needed" in await refusal(client, "expand", ids=[id_])
+        assert "no record 'session:s2/u2'" in await refusal(client, "expand", ids=["session:s2/u2"])
 
     with_stdio(folder, work)
 
@@ -168,6 +173,7 @@ def test_forget_shows_what_would_go_and_removes_only_when_confirmed() -> None:
         ref = (await called(client, "remember", text="The office plant is called Fern."))["ref"]
         preview = await called(client, "forget", ref=ref)
         assert (preview["removed"], preview["counts"]["memories"]) == (False, 1)
+        assert '"The office plant is called Fern."' in text_of(await client.call_tool("forget", {"ref": ref}))
         assert (await called(client, "get", ref=ref))["text"] == "The office plant is called Fern."
         assert (await called(client, "forget", ref=ref, confirm=True))["removed"]
         assert "there is no record" in await refusal(client, "get", ref=ref)

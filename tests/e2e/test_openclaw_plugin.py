@@ -41,8 +41,11 @@ match sys.argv[1:]:
     case ["config", "set", name, value, "--strict-json"]:
         _, _, plugin, _, key = name.split(".")
         entries[plugin].setdefault("config", {{}})[key] = json.loads(value)
+    case ["config", "unset", name]:
+        _, _, plugin, _, key = name.split(".")
+        del entries[plugin]["config"][key]
     case ["config", "get", name, "--json"]:
-        print(json.dumps(settings[name]))
+        sys.exit(print(json.dumps(settings[name])))
     case _:
         sys.exit(f"openclaw does not know {{sys.argv[1:]}}")
 path.write_text(json.dumps(settings))
@@ -102,8 +105,13 @@ def test_install_links_the_plugin_on_the_daemon_of_the_data_folder(cli: Clew, pr
     assert answer["slots"] == {"memory": "clew", "contextEngine": "clew"}
     assert plugins_of(settings)["entries"]["clew"] == {"enabled": True, "config": {"socket": socket, "user": "42"}}
     assert json.loads(settings.read_text("utf-8"))["gateway"] == {"port": 1}
-    again = cli.json("openclaw", "install", "--openclaw", str(program))
-    assert again["user"] == "42", "what was set before stays"
+
+
+def test_install_without_a_user_gives_each_agent_its_own_memory_again(cli: Clew, program: Path, settings: Path) -> None:
+    cli("openclaw", "install", "--openclaw", str(program), "--user", "42")
+    for _ in range(2):
+        assert cli.json("openclaw", "install", "--openclaw", str(program))["user"] is None
+        assert plugins_of(settings)["entries"]["clew"]["config"].keys() == {"socket"}
 
 
 def test_a_dry_run_shows_the_commands_and_runs_none(cli: Clew, program: Path, settings: Path) -> None:

@@ -98,6 +98,7 @@ test("a heartbeat is not stored", async () => {
   assert.deepEqual(await engine.commitTurn(about), { status: "committed" });
   await engine.afterTurn({ ...about, prePromptMessageCount: 0 });
   assert.deepEqual(await engine.ingest({ ...about, message: messages[0] }), { ingested: false });
+  await engine.assemble({ sessionId: sid, messages, prompt: "Hello?" });
   assert.deepEqual(await names(`session_raw:${sid}`), []);
 });
 
@@ -188,6 +189,27 @@ test("what a guest or another session says in the user's role is marked as from 
   assert.deepEqual((await raw(sid)).map(({ trust }) => trust), ["unknown", "untrusted", "untrusted"]);
 });
 
+test("only what the host marks as its owner's, or a person's session holds, has no source", async (context) => {
+  const peer = await recordingPeer(context, running.endpoint);
+  const engine = loaded({ socket: peer.endpoint }).engine();
+  const said = [
+    ["agent:ada:main", {}, undefined],
+    ["agent:hook:main", {}, undefined],
+    ["agent:ada:main", { __openclaw: { transport: { clients: [] } } }, undefined],
+    ["agent:ada:hook:gmail:1", { __openclaw: { senderIsOwner: true } }, undefined],
+    ["agent:ada:telegram:group:1", { __openclaw: { senderId: "7" } }, "openclaw:guest"],
+    ["agent:ada:hook:gmail:1", { __openclaw: { senderIsOwner: false } }, "openclaw:guest"],
+    ["agent:ada:hook:gmail:1", {}, "openclaw:hook"],
+    ["hook:gmail", {}, "openclaw:hook"],
+    ["agent:ada:cron:7:run:8", {}, "openclaw:cron"],
+  ];
+  for (const [sessionKey, more] of said) {
+    await engine.commitTurn({ sessionId: "sources", sessionKey, messages: [user("Always do it so.", more)] });
+  }
+  const sources = peer.of("ingest_batch").map(({ params }) => params.messages[0].source);
+  assert.deepEqual(sources, said.map(([, , source]) => source));
+});
+
 test("a subagent reads its person's memory, and what it is told does not become theirs", async () => {
   const { agent, key, sid, engine } = place();
   const told = turn("Deploys happen on Friday.", "Noted.");
@@ -212,38 +234,14 @@ test("memory belongs to the configured person, else to the agent", async () => {
   assert.deepEqual(await names(...owners), owners);
 });
 
-test("a session older than Clew, and turns the host answered alone, are caught up from its history", async () => {
-  const { key, sid, engine } = place();
-  const about = { sessionId: sid, sessionKey: key };
-  const [one, two, three, four] = ["First.", "Second.", "Third.", "Fourth."].map((text) => turn(text, `After ${text}`));
-  await engine.assemble({ ...about, messages: [...one, ...two], prompt: "Next?" });
-  await eventually(async () => (await raw(sid)).length === 4);
-  await engine.commitTurn({ ...about, messages: four });
-  const history = [...one, ...two, ...three, ...four];
-  await engine.assemble({ ...about, messages: history, prompt: "And now?" });
-  await eventually(async () => (await raw(sid)).length === 8);
-  assert.deepEqual((await raw(sid)).map(({ text }) => text).sort(), textsOf(history).sort());
-});
-
-test("what the agent said unasked, which the host joins to the reply before it, is caught up", async () => {
-  const { key, sid, engine } = place();
-  const about = { sessionId: sid, sessionKey: key };
-  const [question, reply] = turn("Have the lighthouses counted.", "Somebody counts them.");
-  await engine.commitTurn({ ...about, messages: [question, reply] });
-  const joined = { ...reply, content: [...reply.content, { type: "text", text: "Norway has 212." }] };
-  await engine.assemble({ ...about, messages: [question, joined], prompt: "How many?" });
-  await eventually(async () => (await raw(sid)).length === 3);
-  assert.equal((await raw(sid))[2].text, "Somebody counts them.\nNorway has 212.");
-});
-
-test("words of one moment and one length are all kept, under ids that say nothing about them", async () => {
+test("words of one moment are all kept, under ids that say nothing about them", async () => {
   const { key, sid, engine } = place();
   const commit = (text) =>
     engine.commitTurn({ sessionId: sid, sessionKey: key, messages: [user(text, { timestamp: 7 })] });
   for (const text of ["Tea, please.", "Ale, please.", "Ale, please."]) await commit(text);
   const [first, second, ...more] = await raw(sid);
   assert.deepEqual([first.text, second.text, more], ["Tea, please.", "Ale, please.", []]);
-  assert.equal(second.id, `${first.id}-b`);
+  assert.equal(second.id, `${first.id}-2`);
 });
 
 test("after a compaction the context is the newest messages and what the summaries say", async () => {

@@ -86,6 +86,27 @@ test("a daemon that was stopped and started again is found again, and nothing ow
   assert.deepEqual(said.sort(), ["One.", "Three.", "Two."]);
 });
 
+test("what is owed is kept while its session is used, up to a few megabytes", async (context) => {
+  const first = await daemon(context);
+  const engine = loaded({ socket: first.endpoint }).engine();
+  const about = { sessionId: "s1", sessionKey: KEY, prePromptMessageCount: 0 };
+  await first.stop();
+  const long = Array.from({ length: 20 }, (_, number) => user(`${number} ${"x".repeat(250_000)}`));
+  await engine.afterTurn({ ...about, messages: long });
+  for (let number = 0; number < 400; number += 1) {
+    await engine.maintain({ sessionId: `other${number}` });
+    if (number % 200 === 0) await engine.maintain(about);
+  }
+  const second = await daemon(context, { data: first.data });
+  const names = async () => (await ask(second.endpoint, "collections")).collections.map(({ name }) => name);
+  await eventually(async () => {
+    await engine.afterTurn({ ...about, messages: [] });
+    return (await names()).includes("session_raw:s1");
+  });
+  const { records } = await ask(second.endpoint, "list", { collection: "session_raw:s1" });
+  assert.deepEqual(records.map(({ ts }) => ts), long.slice(-16).map(({ timestamp }) => timestamp));
+});
+
 test("a daemon that was held up answers again when it goes on, and late answers reach nobody", async (context) => {
   const running = await daemon(context);
   const engine = loaded({ socket: running.endpoint }).engine();

@@ -29,7 +29,7 @@ blocks = st.fixed_dictionaries(
 contents = names | st.lists(blocks | values, max_size=3) | values
 messages = st.fixed_dictionaries(
     {"role": st.sampled_from(["user", "assistant", "toolResult", "bashExecution"]) | values, "content": contents},
-    optional={"timestamp": values, "toolCallId": names, "toolName": values, "isError": values},
+    optional={"timestamp": values, "toolCallId": names, "toolName": values, "isError": values, "provenance": values},
 )
 entries = st.fixed_dictionaries(
     {"type": st.sampled_from(["session", "message", "user", "assistant", "system", "summary", "compaction"]) | values},
@@ -37,6 +37,7 @@ entries = st.fixed_dictionaries(
         "message": messages | values, "sessionId": names | values, "uuid": names | values, "id": names | values,
         "timestamp": names | values, "isSidechain": st.booleans(), "agentId": names, "isMeta": st.booleans(),
         "content": contents, "summary": contents, "role": names, "text": names,
+        "subtype": values, "origin": values | st.fixed_dictionaries({"kind": values}),
     },
 )  # fmt: skip
 lines = st.lists(entries.map(lambda entry: json.dumps(entry).encode()) | st.binary(max_size=40), max_size=12)
@@ -79,4 +80,20 @@ def test_what_a_subagent_or_the_program_wrote_is_never_the_users(raw: list[bytes
     for turn in turns:
         entry: dict[str, Any] = json.loads(raw[turn.line - 1])
         if entry.get("isMeta") or entry.get("isSidechain"):
-            assert turn.message.role != "user"
+            assert turn.message.role != "user" or turn.message.source
+
+
+TAGS = ("system-reminder", "ide_selection", "task-notification", "teammate-message")
+marks = st.sampled_from([f"<{slash}{tag}>" for tag in (*TAGS, "bash-stdout", "command-name") for slash in ("", "/")])
+quoted = st.lists(words | marks | st.just("\n"), max_size=8).map("".join)
+
+
+@given(st.sampled_from(TAGS), quoted, st.booleans())
+def test_whatever_a_file_holds_never_leaves_the_tag_it_was_put_into(tag: str, file: str, begins: bool) -> None:
+    typed = "" if begins else "look: "
+    block = {"type": "text", "text": f"{typed}<{tag}>{file}EVIL{file}</{tag}>"}
+    line = {"type": "user", "uuid": "u1", "message": {"content": [block, {"type": "text", "text": "mine"}]}}
+    turns, _ = read(Format.CLAUDE_CODE, [json.dumps(line).encode()])
+    own = [turn.message.text for turn in turns if turn.message.role == "user" and turn.message.source is None]
+    assert own == ["mine" if begins else "look:\n\nmine"]
+    assert not any(turn.message.role == "system" for turn in turns)

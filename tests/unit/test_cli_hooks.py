@@ -18,7 +18,7 @@ from clew.cli import hook, hooks, mcp_install, settings_edit
 from clew.cli.invocation import Invocation
 from clew.errors import InvalidInput
 from clew.hosts.dialects import EVENTS
-from tests.daemons import ROOT
+from tests.daemons import ROOT, running, short_folder
 
 pytestmark = pytest.mark.requirement("CLI-1", "HOST-2", "MCP-1")
 
@@ -95,6 +95,56 @@ def test_a_project_and_a_data_folder_of_ones_own_are_written_down(home: Path, ca
 
 
 @pytest.mark.parametrize(
+    ("given", "written"),
+    [("unix:run/clew.sock", f"unix:{os.getcwd()}/run/clew.sock"), ("tcp:localhost:7447", "tcp:127.0.0.1:7447")],
+)
+def test_an_endpoint_is_written_down_so_that_it_means_the_same_anywhere(
+    given: str, written: str, home: Path, capsys: Capture
+) -> None:
+    answer(capsys, hooks.command, "install", "codex", "--endpoint", given)
+    for command in answer(capsys, hooks.command, "status", "codex")["commands"].values():
+        assert shlex.split(command)[-2:] == ["--endpoint", written]
+    answer(capsys, mcp_install.install, "cursor", "--endpoint", given)
+    (server,) = json.loads((home / ".cursor" / "mcp.json").read_text("utf-8"))["mcpServers"].values()
+    assert server["args"][-3:] == ["mcp", "--endpoint", written]
+
+
+def test_an_endpoint_that_is_none_is_refused_before_anything_is_written(home: Path) -> None:
+    for command in (hooks.command.commands["install"], mcp_install.install):
+        with pytest.raises(InvalidInput, match="not an endpoint"):
+            run(command, "codex", "--endpoint", "somewhere")
+    assert list(home.iterdir()) == []
+
+
+def test_whether_a_daemon_answers_is_told(home: Path, capsys: Capture) -> None:
+    assert answer(capsys, hooks.command, "install", "codex")["daemon"] == settings_edit.NO_DAEMON
+    for verb in ("install", "status"):
+        run(hooks.command, verb, "codex", as_json=False)
+        assert "no daemon answers; start it with `clew up`" in capsys.readouterr().err
+    with short_folder() as folder, running(folder) as daemon:
+        for place in (("--data", str(folder)), ("--endpoint", daemon.endpoint)):
+            assert answer(capsys, hooks.command, "install", "codex", *place)["daemon"] is None
+            assert answer(capsys, hooks.command, "status", "codex")["daemon"] is None
+    gone = answer(capsys, hooks.command, "status", "codex")["daemon"]
+    assert gone == f"no daemon answers at {daemon.endpoint}; start one with `clew up`"
+
+
+def test_a_broken_file_is_only_looked_at(home: Path) -> None:
+    (home / ".codex").mkdir()
+    (home / ".codex" / "hooks.json").write_text("{")
+    with pytest.raises(InvalidInput, match="not plain JSON") as trouble:
+        run(hooks.command, "status", "codex")
+    assert "left alone" not in trouble.value.message
+
+
+@pytest.mark.parametrize("command", [hooks.command.commands["uninstall"], mcp_install.uninstall])
+def test_where_nothing_of_clews_is_uninstalling_says_so(command: click.Command, home: Path, capsys: Capture) -> None:
+    run(command, "gemini", as_json=False)
+    assert "nothing of Clew's is there" in capsys.readouterr().out
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(
     ("host", "name"),
     [("claude-code", ".mcp.json"), ("codex", ".codex/config.toml"), ("cursor", ".cursor/mcp.json")],
 )
@@ -140,6 +190,6 @@ def test_the_ordinary_way_handles_an_event_too(
 ) -> None:
     given: list[list[str]] = []
     monkeypatch.setattr("clew.hosts.hook.run", lambda arguments: given.append(arguments) or 0)
-    run(hook.command, "codex", "Stop", "--user", "ada", "--data", str(home))
-    assert given == [["codex", "Stop", "--user", "ada", "--data", str(home)]]
+    run(hook.command, "codex", "Stop", "--user", "ada", "--data", str(home), "--endpoint", "unix:/x")
+    assert given == [["codex", "Stop", "--user", "ada", "--data", str(home), "--endpoint", "unix:/x"]]
     assert capfd.readouterr() == ("", "")

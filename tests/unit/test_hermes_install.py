@@ -25,6 +25,11 @@ BEFORE_AND_AFTER = [
         "memory:\n  nested:\n    provider: no\n  provider: clew  # clew replaced:   provider: 'honcho' # old\n",
     ),
     ("memory: {}\nmodel: x\n", "memory:  # clew replaced: memory: {}\n  provider: clew\nmodel: x\n"),
+    (
+        '# mine\n\ntools:\n- a\n- \'b: c\'\nsets: [x, "y"]  # two\nmemory:\n  "provider": x\n',
+        "# mine\n\ntools:\n- a\n- 'b: c'\nsets: [x, \"y\"]  # two\n"
+        'memory:\n  provider: clew  # clew replaced:   "provider": x\n',
+    ),
     ("memory:\r\n  a: 1\r\n", "memory:\r\n  provider: clew  # added by clew\r\n  a: 1\r\n"),
     ("memory:\n# a comment\n\nmodel: x\n", "memory:\n  provider: clew  # added by clew\n# a comment\n\nmodel: x\n"),
 ]
@@ -39,6 +44,38 @@ def test_the_provider_is_set_in_one_line_and_taken_back_to_the_letter(before: st
     assert without_provider(before) == before
 
 
+UNUSUAL = [
+    "memory: {provider: honcho}\n",
+    "memory: &a\n  b: 1\n",
+    "memory:\n a: 1\nmemory:\n",
+    '{"model": {"default": "x"}}\n',
+    "{model: x,\n memory: y}\n",
+    "model:\n  default: x\n...\n",
+    "---\nmodel: x\n",
+    "%YAML 1.1\n",
+    "a: |\n  x\n---\nb: 1\n",
+    "  model: x\n  b: 1\n",
+    "- a\n- b\n",
+    "just words\n",
+    "\ufeffmemory:\n  a: 1\n",
+    "<<: *base\n",
+    "? memory\n: x\n",
+    "tools: [a,\nmemory: b]\n",
+    "name: 'open\nmemory: x'\n",
+    "memory: # mine\n- a\n",
+    "memory:\n  - a\n",
+    "memory:\n  some words\n",
+    "memory: null\n  - a\n",
+    "memory:\n  provider: >-\n    mem0\n",
+    "memory:\n  provider: |\n    mem0\n",
+    "memory:\n  provider:\n    mem0\n",
+    "memory:\n  provider: mem0\n    and more\n",
+    "memory:\n  provider: 'mem0\n    '\n",
+    "memory:\n  provider: *chosen\n",
+    "memory:\n  provider: a\n  provider: b\n",
+]
+
+
 def test_what_was_added_below_meanwhile_stays() -> None:
     later = with_provider("") + "  memory_enabled: true\n"
     assert "memory_enabled: true" in without_provider(later)
@@ -49,10 +86,16 @@ def test_settings_that_hermes_wrote_anew_lose_the_provider_all_the_same() -> Non
     assert without_provider("memory:\n  provider: clew\n  a: 1\n") == "memory:\n  provider: ''\n  a: 1\n"
 
 
-@pytest.mark.parametrize("text", ["memory: {provider: honcho}\n", "memory: &a\n  b: 1\n", "memory:\n a: 1\nmemory:\n"])
+@pytest.mark.parametrize("text", UNUSUAL)
 def test_settings_in_an_unusual_form_are_left_alone(text: str) -> None:
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput, match="by hand"):
         with_provider(text)
+
+
+@pytest.mark.parametrize("end", ["...\n", "---\nb: 1\n", "{a: b}\n"])
+def test_settings_that_became_unusual_are_left_alone_when_clew_is_taken_away(end: str) -> None:
+    with pytest.raises(InvalidInput, match="by hand"):
+        without_provider(f"{with_provider('')}{end}")
 
 
 line = st.sampled_from(["memory:", "  provider: x", "  provider:", "  a: 1", "# note", "", "model: y", "    deep: 2"])

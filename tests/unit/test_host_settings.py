@@ -19,6 +19,7 @@ from clew.domain.cutting import cut_middle
 from clew.errors import Conflict, InvalidInput
 from clew.hosts import hook_settings, mcp_settings
 from clew.hosts.dialects import EVENTS
+from clew.hosts.hermes_install import Hermes
 from clew.hosts.settings import Edit, read_json
 
 pytestmark = pytest.mark.requirement("HOST-2", "MCP-1")
@@ -96,6 +97,21 @@ def test_codex_gets_a_table_at_the_end_of_its_toml(tmp_path: Path) -> None:
     assert document["mcp_servers"]["other"] == {"command": "x"}
 
 
+def test_what_others_wrote_around_and_into_the_table_of_clew_stays(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('model = "o"\n')
+    server_of("codex")(path).apply()
+    added = "startup_timeout_sec = 9\n\n# about features\n[features]\nshell_snapshot = true\n"
+    path.write_text(path.read_text("utf-8") + added)
+    server_of("codex")(path).apply()
+    again = tomllib.loads(path.read_text("utf-8"))
+    assert again["mcp_servers"]["clew"]["startup_timeout_sec"] == 9
+    assert again["mcp_servers"]["clew"]["command"] == PROGRAM[0]
+    server_of("codex")(path, install=False).apply()
+    assert tomllib.loads(path.read_text("utf-8")) == {"model": "o", "features": {"shell_snapshot": True}}
+    assert "# about features\n[features]" in path.read_text("utf-8")
+
+
 @pytest.mark.parametrize("host", mcp_settings.HOSTS)
 def test_files_lie_where_the_hosts_look_for_them(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
@@ -111,6 +127,22 @@ def test_files_lie_where_the_hosts_look_for_them(host: str, tmp_path: Path, monk
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "elsewhere"))
     assert hook_settings.settings_file("codex", None) == tmp_path / "elsewhere" / "hooks.json"
     assert mcp_settings.servers_file("codex", None) == tmp_path / "elsewhere" / "config.toml"
+
+
+@pytest.mark.parametrize("home", [None, ""])
+@pytest.mark.parametrize("host", mcp_settings.HOSTS)
+def test_without_a_home_nothing_is_guessed(host: str, home: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "HERMES_HOME", "HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    if home is not None:
+        monkeypatch.setenv("HOME", home)
+    with pytest.raises(InvalidInput, match="HOME is not set"):
+        mcp_settings.servers_file(host, None)
+    if host in hook_settings.HOSTS:
+        with pytest.raises(InvalidInput, match="HOME is not set"):
+            hook_settings.settings_file(host, None)
+    with pytest.raises(InvalidInput, match="HOME is not set"):
+        Hermes.find(None)
 
 
 # --- once, and back ----------------------------------------------------------------------------------
@@ -139,16 +171,37 @@ def test_without_clew_there_uninstalling_changes_nothing(any_edit: Install, tmp_
     assert not any_edit(tmp_path / "missing", install=False).changes
 
 
-@pytest.mark.parametrize("text", ['{"hooks":{"Stop":[]},\t"a":1.50}', '{\n    "ключ": "\\u00e9"\n}', "{}", "\n"])
+@pytest.mark.parametrize(
+    "text",
+    ['{"hooks":{"Stop":[]},\t"a":1.50}', '{\n    "ключ": "\\u00e9"\n}', "{}", "\n", "", '\ufeff{\r\n\t"a": 1\r\n}'],
+)
 def test_undoing_gives_back_the_very_bytes(edit: Install, text: str, tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    path.write_text(text, "utf-8")
+    path.write_bytes(text.encode())
     backup = edit(path).apply()
     assert backup is not None
-    assert backup.read_text("utf-8") == text
+    assert backup.read_bytes() == text.encode()
     assert ".clew-backup-" in backup.name
     edit(path, install=False).apply()
-    assert path.read_text("utf-8") == text
+    assert path.read_bytes() == text.encode()
+
+
+def test_an_empty_file_is_empty_again_whatever_options_were_given(any_edit: Install, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    assert not any_edit(path, install=False).changes
+    any_edit(path).apply()
+    any_edit(path, program=("/new/clew",)).apply()
+    any_edit(path, install=False, program=("/other/clew",)).apply()
+    assert path.read_bytes() == b""
+
+
+def test_a_byte_order_mark_is_kept(edit: Install, tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(b'\xef\xbb\xbf{\n    "a": 1\n}\n')
+    edit(path).apply()
+    assert path.read_bytes().startswith(b'\xef\xbb\xbf{\n    "a": 1,\n    "')
+    assert read_json(path)["a"] == 1
 
 
 def test_what_others_changed_in_between_stays(edit: Install, tmp_path: Path) -> None:
@@ -261,6 +314,28 @@ def test_a_broken_file_is_named_and_left_alone(edit: Install, content: bytes, tm
             edit(path, install=install)
     assert path.read_bytes() == content
     assert os.listdir(tmp_path) == ["settings.json"]
+    with pytest.raises(InvalidInput, match=r"settings\.json") as trouble:
+        read_json(path)
+    assert "left alone" not in trouble.value.message
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_the_system_refuses_is_told_of_the_settings_file(any_edit: Install, there: bool, tmp_path: Path) -> None:
+    path = tmp_path / ("s" * 250)  # no room in the name for that of a copy beside it
+    if there:
+        path.touch()
+    with pytest.raises(OSError, match="too long") as trouble:
+        any_edit(path).apply()
+    assert trouble.value.filename == str(path)
+
+
+def test_an_empty_file_of_hermes_is_empty_again(tmp_path: Path) -> None:
+    host = Hermes(tmp_path)
+    host.config.touch()
+    host.edit(install=True).apply()
+    assert host.provider() == "clew"
+    host.edit(install=False).apply()
+    assert host.config.read_bytes() == b""
 
 
 @pytest.mark.parametrize(

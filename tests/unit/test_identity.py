@@ -49,3 +49,13 @@ def test_ids_made_from_content_tell_contents_apart(one: str, other: str, ts: int
     assert (identity.turn_id(other, Role.USER, ts, more) == first) == ((other, more) == (one, text))
     assert identity.turn_id(one, Role.ASSISTANT, ts, text) != first
     assert identity.turn_id(one, Role.USER, ts, text, 1) != first
+
+
+@pytest.mark.requirement("STORE-1", "MCP-1")
+@given(*[st.text(st.sampled_from("a/%2F"), min_size=1, max_size=6) for _ in range(4)])
+def test_no_two_turns_of_a_user_share_a_name_and_a_name_tells_its_session(
+    session: str, id_: str, other_session: str, other_id: str
+) -> None:
+    name = identity.turn_name(session, id_)
+    assert identity.session_of(name) == session
+    assert (name == identity.turn_name(other_session, other_id)) == ((session, id_) == (other_session, other_id))

@@ -90,7 +90,8 @@ def test_each_of_several_results_on_a_line_is_a_turn_of_its_own() -> None:
     results = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": f"r{n}", "is_error": n == 1} for n in (1, 2)]
     turns, tally = read(Format.CLAUDE_CODE, claude("user", [*results, {"type": "text", "text": "go on"}]))
     assert [turn.message.id for turn in turns] == ["u1", "u1:1", "u1:2"]
-    assert spoken(turns) == [("tool", "r1"), ("tool", "r2"), ("system", "go on")], "beside results nobody typed"
+    assert spoken(turns) == [("tool", "r1"), ("tool", "r2"), ("user", "go on")]
+    assert turns[2].message.source == "claude-code:injected", "beside results nobody typed"
     assert tally.uncoupled == 2
 
 
@@ -110,10 +111,10 @@ def test_what_was_recalled_from_clew_is_not_learnt_again() -> None:
         ("plain words", [("user", "plain words")]),
         (
             "before <system-reminder>be good</system-reminder>after",
-            [("user", "before after"), ("system", "<system-reminder>be good</system-reminder>")],
+            [("user", "before after"), ("claude-code:injected", "<system-reminder>be good</system-reminder>")],
         ),
-        ("<system-reminder>never closed", [("system", "<system-reminder>never closed")]),
-        ("<ide_opened_file>x.py</ide_opened_file>", [("system", "<ide_opened_file>x.py</ide_opened_file>")]),
+        ("<system-reminder>never closed", [("claude-code:injected", "<system-reminder>never closed")]),
+        ("<ide_opened_file>x</ide_opened_file>", [("claude-code:injected", "<ide_opened_file>x</ide_opened_file>")]),
         ("<bash-input> ls </bash-input>", [("user", "! ls")]),
         ("<bash-stdout>a</bash-stdout><bash-stderr>b</bash-stderr>", [("tool", "a\nb")]),
         ("<local-command-stdout></local-command-stdout>", [("tool", "[no output]")]),
@@ -122,26 +123,13 @@ def test_what_was_recalled_from_clew_is_not_learnt_again() -> None:
             "<command-args>the parser</command-args>",
             [("user", "/review the parser")],
         ),
-        ("[Request interrupted by user for tool use]", [("system", "[Request interrupted by user for tool use]")]),
+        ("[Request interrupted by user]", [("claude-code:notification", "[Request interrupted by user]")]),
     ],
 )
 def test_only_what_a_human_typed_is_the_users(text: str, parts: list[tuple[str, str]]) -> None:
-    assert spoken(read(Format.CLAUDE_CODE, claude("user", text))[0]) == parts
-    assert spoken(read(Format.CLAUDE_CODE, claude("user", [{"type": "text", "text": text}]))[0]) == parts
-
-
-@pytest.mark.parametrize(
-    "mark", [{"isMeta": True}, {"isCompactSummary": True}, {"isSidechain": True}, {"origin": {"kind": "task"}}]
-)
-def test_a_line_that_the_program_wrote_is_never_the_users(mark: dict[str, object]) -> None:
-    (turn,), _ = read(Format.CLAUDE_CODE, claude("user", "words", **mark))
-    assert turn.message.role == "system"
-
-
-@pytest.mark.parametrize("kind", ["inter_session", "internal_system"])
-def test_what_openclaw_says_in_the_users_name_is_never_the_users(kind: str) -> None:
-    (turn,), _ = read(Format.OPENCLAW, pi("user", "words", provenance={"kind": kind}))
-    assert turn.message.role == "system"
+    for content in (text, [{"type": "text", "text": text}]):
+        messages = [turn.message for turn in read(Format.CLAUDE_CODE, claude("user", content))[0]]
+        assert [(message.source or message.role, message.text) for message in messages] == parts
 
 
 def test_a_guest_of_a_channel_is_a_source_from_outside() -> None:
@@ -160,15 +148,6 @@ def test_heartbeats_and_replies_that_say_nothing_are_no_turns() -> None:
     )
     assert turns == []
     assert tally.passed_over == {"heartbeat": 2, "empty message": 1, "label": 1}
-
-
-def test_what_stood_in_the_prompt_and_nobody_said_is_the_systems() -> None:
-    turns, _ = read(
-        Format.OPENCLAW,
-        {"type": "compaction", "summary": "so far"},
-        {"type": "custom_message", "content": [{"type": "text", "text": "note"}]},
-    )
-    assert spoken(turns) == [("system", "so far"), ("system", "note")]
 
 
 def test_a_command_the_user_ran_is_a_tools_output() -> None:

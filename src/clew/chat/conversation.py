@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 from clew.api import Context, MemoryApi, Message
 from clew.chat.keeper import Keeper
-from clew.chat.messages import ChatMessage, Reply, ToolCall, acceptable, read_reply, rebuilt, recent
+from clew.chat.messages import ChatMessage, Reply, ToolCall, acceptable, before_question, read_reply, rebuilt, recent
 from clew.domain.cutting import cut_end
 from clew.domain.identity import session_raw
 from clew.errors import ClewError
@@ -74,6 +74,7 @@ class Chat:
         reply = read_reply(self._complete(self._messages()))
         self._say_reply(reply)
         self._try(self._keeper.flush)
+        self.degraded = tuple(dict.fromkeys(self.degraded))
         self._compact_now_and_then()
         return reply
 
@@ -123,7 +124,7 @@ class Chat:
         shown = [self._said.get(id_) or rebuilt(turn, calls.get(id_, ())) for id_, turn in turns]
         unkept = self._forget_all_but({id_ for id_, _ in turns})
         quoted = [{"role": "user", "content": text} for text in (context.guidance_text, context.recalled_text) if text]
-        return [*self._system(), *acceptable([*shown, *unkept]), *quoted]
+        return [*self._system(), *before_question(quoted, acceptable([*shown, *unkept]))]
 
     def _system(self) -> list[ChatMessage]:
         text = "\n\n".join(part for part in (self._instructions, self._rules) if part)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew.api import ContextMessage
-from clew.domain.model import Role, role_of
+from clew.domain.framing import Quoted, frame, line
+from clew.domain.model import Role, Trust, role_of
 from clew.errors import InvalidInput
 
 ChatMessage = dict[str, Any]
 
+NO_RESULT = "[no result]"
 RECENT_MESSAGES = 60
 RECENT_CHARS = 32_000
 """What the model is given of the conversation where memory gives nothing."""
@@ -80,7 +82,7 @@ def rebuilt(message: ContextMessage, calls: Sequence[ToolCall]) -> ChatMessage:
 def acceptable(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     """The messages as chat APIs take them: they refuse a tool call without its results, and a result without its call.
 
-    The words of both stay.
+    A call that nothing answered is said to have none. A result whose call is not there is quoted, as what it is.
     """
     given = list(messages)
     answered = {message.get("tool_call_id") for message in given if message["role"] == "tool"}
@@ -88,12 +90,12 @@ def acceptable(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     called: set[str] = set()
     for message in given:
         if message["role"] == "tool" and message.get("tool_call_id") not in called:
-            whole.append({"role": "user", "content": f"[output of a tool]\n{message['content']}"})
-        elif "tool_calls" in message and not all(call["id"] in answered for call in message["tool_calls"]):
-            whole.append({key: value for key, value in message.items() if key != "tool_calls"})
-        else:
-            called |= {call["id"] for call in message.get("tool_calls", ())}
-            whole.append(message)
+            whole.append({"role": "user", "content": _quoted_result(message)})
+            continue
+        whole.append(message)
+        ids = [call["id"] for call in message.get("tool_calls", ())]
+        called.update(ids)
+        whole += [{"role": "tool", "tool_call_id": id_, "content": NO_RESULT} for id_ in ids if id_ not in answered]
     return whole
 
 
@@ -111,6 +113,17 @@ def recent(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         if messages[place]["role"] == "user":
             start = min(start, place)
     return list(messages[start:])
+
+
+def before_question(quoted: Sequence[ChatMessage], messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """What is quoted stands before what the user said last: the question, and what tools said to it, come last."""
+    places = [place for place, message in enumerate(messages) if message["role"] == "user"]
+    asked = places[-1] if places else len(messages)
+    return [*messages[:asked], *quoted, *messages[asked:]]
+
+
+def _quoted_result(message: ChatMessage) -> str:
+    return frame([line(Quoted(when="", who="tool", text=message["content"] or "", trust=Trust.UNTRUSTED), 1)])
 
 
 def _tool_call(call: Any) -> ToolCall:

@@ -37,4 +37,6 @@ def command(invocation: Invocation, host: str, event: str, user_id: str | None) 
     given = ["--user", user_id] if user_id else []
     if invocation.data_dir is not None:
         given += ["--data", str(invocation.data_dir)]
+    if invocation.endpoint is not None:
+        given += ["--endpoint", invocation.endpoint]
     run([host, event, *given])

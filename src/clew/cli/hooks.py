@@ -9,10 +9,18 @@ import click
 
 from clew.cli.command import Verb, VerbGroup
 from clew.cli.invocation import Invocation
-from clew.cli.settings_edit import carry_out, edit_options, options_for, program, user_option
+from clew.cli.settings_edit import (
+    NOTHING_THERE,
+    carry_out,
+    daemon_trouble,
+    edit_options,
+    options_for,
+    program,
+    user_option,
+)
 from clew.cli.terminal import one_line, print_fields, print_heading, print_note
 from clew.hosts.dialects import EVENTS
-from clew.hosts.hook_settings import HOSTS, hooks_edit, installed_commands, settings_file
+from clew.hosts.hook_settings import HOSTS, hooks_edit, installed_commands, option_in, settings_file
 from clew.hosts.settings import read_json
 
 _AFTER = {
@@ -44,11 +52,12 @@ def install(invocation: Invocation, host: str, project: Path | None, user_id: st
     """Add Clew to the hooks of a host: claude-code, codex or gemini.
 
     Shows the change to the host's settings and makes it. What is there stays, in its order, and a copy of the file
-    is kept beside it. Doing it again changes nothing but what is out of date.
+    is kept beside it. Doing it again changes nothing but what is out of date. Hooks need the daemon: says so where
+    none answers.
     """
     path = settings_file(host, project)
     edit = hooks_edit(host, path, program(), options_for(invocation, user_id), install=True)
-    carry_out(invocation, host, edit, dry_run=dry_run, after=_AFTER[host])
+    carry_out(invocation, host, edit, dry_run=dry_run, after=_AFTER[host], daemon=daemon_trouble(invocation))
 
 
 @command.command("uninstall", cls=Verb, examples=["clew hooks uninstall claude-code"])
@@ -58,7 +67,7 @@ def install(invocation: Invocation, host: str, project: Path | None, user_id: st
 def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: bool) -> None:
     """Take Clew out of the hooks of a host, and nothing else."""
     edit = hooks_edit(host, settings_file(host, project), program(), (), install=False)
-    carry_out(invocation, host, edit, dry_run=dry_run)
+    carry_out(invocation, host, edit, dry_run=dry_run, unchanged=NOTHING_THERE)
 
 
 @command.command("status", cls=Verb, examples=["clew hooks status claude-code"])
@@ -71,19 +80,37 @@ def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: 
 )
 @click.pass_obj
 def status(invocation: Invocation, host: str, project: Path | None) -> None:
-    """Show at which events of a host Clew is called, and by which command."""
+    """Show at which events of a host Clew is called, by which command, and whether a daemon answers."""
     path = settings_file(host, project)
     commands = installed_commands(host, read_json(path))
     missing = [event for event in EVENTS[host] if event not in commands]
-    answer = {"host": host, "path": str(path), "installed": not missing, "commands": commands, "missing": missing}
+    answer = {
+        "host": host,
+        "path": str(path),
+        "installed": not missing,
+        "commands": commands,
+        "missing": missing,
+        "daemon": daemon_trouble(_as_the_hooks_ask(invocation, commands)),
+    }
     invocation.show(answer, _print_status)
+
+
+def _as_the_hooks_ask(invocation: Invocation, commands: dict[str, str]) -> Invocation:
+    """With the data folder and the endpoint that stand in the commands, where none were given here."""
+    if invocation.data_dir or invocation.endpoint or not commands:
+        return invocation
+    command = next(iter(commands.values()))
+    data_dir = option_in(command, "--data")
+    return Invocation(data_dir=Path(data_dir) if data_dir else None, endpoint=option_in(command, "--endpoint"))
 
 
 def _print_status(found: dict[str, Any]) -> None:
     print_heading(f"{found['host']}: {one_line(found['path'])}")
     if not found["commands"]:
         print_note(f"Clew is not there; `clew hooks install {found['host']}` adds it")
-        return
-    print_fields({event: one_line(line) for event, line in found["commands"].items()})
-    if found["missing"]:
-        print_note(f"not at {', '.join(found['missing'])}; `clew hooks install {found['host']}` adds it")
+    else:
+        print_fields({event: one_line(line) for event, line in found["commands"].items()})
+        if found["missing"]:
+            print_note(f"not at {', '.join(found['missing'])}; `clew hooks install {found['host']}` adds it")
+    if found["daemon"]:
+        print_note(found["daemon"])

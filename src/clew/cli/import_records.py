@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -20,13 +21,20 @@ from clew.cli.source import in_batches
 from clew.cli.terminal import counted, local_time, print_fields, print_note, print_table
 from clew.errors import ClewError, InvalidInput
 from clew.hosts.person import own_user
-from clew.transcripts import Format, detect
+from clew.transcripts import Format, Tally, detect
 
 LOOKED_AT_LINES = 100
 """Lines at the beginning of a file by which its format is told."""
 LISTED_BAD_LINES = 20
+LEFT_OUT_EXPORT = (
+    "an export of Clew, whose users and trust are believed; import it by its own name, or with --format clew"
+)
 STDIN = "-"
 AUTO = "auto"
+GZIP_BYTES = b"\x1f\x8b"
+"""How a packed file begins."""
+HOW_TO_UNPACK = "`zcat FILE | clew import -` reads it"
+NO_KNOWN_FORMAT = f"no known format; those are {', '.join(Format)}, and --format names one"
 
 
 class ImportAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -36,7 +44,9 @@ class ImportAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
     dry_run: bool
     files: tuple[FileReceipt, ...]
     not_recognised: tuple[str, ...] = ()
-    """Files of a folder that hold nothing that can be imported."""
+    """Files that hold nothing that can be imported."""
+    exports: tuple[str, ...] = ()
+    """Exports of Clew in a folder, which were left out."""
 
 
 @click.command(
@@ -100,16 +110,19 @@ class _Run:
         self._dry_run = dry_run
         self._receipts: list[FileReceipt] = []
         self._not_recognised: list[str] = []
+        self._exports: list[str] = []
         self._read_bytes = 0
 
     def take(self, name: str) -> None:
         """Import a file, or every transcript below a folder."""
         if name == STDIN or not os.path.isdir(name):
-            self._take_file(name, in_folder=False)
+            self._take_file(name)
             return
-        for path in sorted(Path(name).rglob("*.jsonl")):
-            if path.is_file():
-                self._take_file(str(path), in_folder=True)
+        paths = sorted(path for path in Path(name).rglob("*.jsonl") if path.is_file())
+        if not paths and any(Path(name).rglob("*.jsonl.gz")):
+            raise InvalidInput(f"{name} holds only files that are packed; for each, {HOW_TO_UNPACK}")
+        for path in paths:
+            self._take_file(str(path), by_name=False)
 
     def answer(self) -> ImportAnswer:
         return ImportAnswer(
@@ -119,21 +132,25 @@ class _Run:
             dry_run=self._dry_run,
             files=tuple(self._receipts),
             not_recognised=tuple(self._not_recognised),
+            exports=tuple(self._exports),
         )
 
-    def _take_file(self, name: str, *, in_folder: bool) -> None:
+    def _take_file(self, name: str, *, by_name: bool = True) -> None:
+        """An export is believed whatever it says of users and trust, so it must be named, or asked for as one."""
         with click.open_file(name, "rb") as stream:
             lines = self._counted(bounded_lines(stream))
-            head = list(islice(lines, LOOKED_AT_LINES))
-            form = self._form or detect(head)
-            if form is None and in_folder:
+            head, form = _looked_at(lines, self._form)
+            if head and head[0].startswith(GZIP_BYTES):
+                raise InvalidInput(f"{name} is packed; {HOW_TO_UNPACK}")
+            if form is None:
                 self._not_recognised.append(name)
                 return
+            if form is Format.CLEW and self._form is None and not by_name:
+                self._exports.append(name)
+                return
             every_line = chain(head, lines)
-            if form in (None, Format.CLEW):
-                self._receipts.append(self._import_export(name, every_line))
-            else:
-                self._receipts.append(self._import_transcript(name, every_line, form))
+            take = self._import_export if form is Format.CLEW else partial(self._import_transcript, form=form)
+            self._receipts.append(take(name, every_line))
 
     def _import_transcript(self, name: str, lines: Iterator[bytes], form: Format) -> FileReceipt:
         plan = Plan(self._user or own_user(), self._session, self._config)
@@ -143,11 +160,12 @@ class _Run:
     def _import_export(self, name: str, lines: Iterator[bytes]) -> FileReceipt:
         if self._session or self._user:
             raise click.UsageError(f"{name} is an export, which names its sessions and users itself.")
+        if self.memory is None:
+            return _read_export(name, lines)
         stored = unchanged = line = 0
         for batch in in_batches(_texts(lines), _wire_size, self._config.frame_limit_bytes // 2):
-            if self.memory is not None:
-                receipt = _import_batch(self.memory, batch, first_line=line + 1)
-                stored, unchanged = stored + receipt.stored, unchanged + receipt.unchanged
+            receipt = _import_batch(self.memory, batch, first_line=line + 1)
+            stored, unchanged = stored + receipt.stored, unchanged + receipt.unchanged
             line += len(batch)
         return FileReceipt(file=name, format=Format.CLEW.value, stored=stored, unchanged=unchanged, turns=line)
 
@@ -158,12 +176,43 @@ class _Run:
             yield line
 
 
+def _looked_at(lines: Iterator[bytes], form: Format | None) -> tuple[list[bytes], Format | None]:
+    """The lines up to the first that tells the format, or the few that were looked at in vain."""
+    head: list[bytes] = []
+    for line in islice(lines, LOOKED_AT_LINES):
+        head.append(line)
+        form = form or detect([line])
+        if form is not None:
+            break
+    return head, form
+
+
 def _total_bytes(names: tuple[str, ...]) -> int | None:
     """The size of all files, for the bar; None where standard input is among them."""
     if STDIN in names:
         return None
     files = (path for name in names for path in (Path(name).rglob("*.jsonl") if os.path.isdir(name) else [Path(name)]))
     return sum(path.stat().st_size for path in files if path.is_file())
+
+
+def _read_export(name: str, lines: Iterator[bytes]) -> FileReceipt:
+    """How many lines of an export are records, and what is wrong with the others."""
+    from clew.services.transfer import FORMAT, RecordLine
+
+    decoder = msgspec.json.Decoder(RecordLine)
+    records, tally = 0, Tally()
+    for number, line in enumerate(lines, start=1):
+        try:
+            form = decoder.decode(line).clew if line.strip() else None
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            tally.set_aside(number, str(error))
+            continue
+        if form not in (None, FORMAT):
+            tally.set_aside(number, f"format {form} is not known; this Clew reads format {FORMAT}")
+        records += form == FORMAT
+    return FileReceipt(
+        file=name, format=Format.CLEW.value, turns=records, set_aside=tally.bad_count, bad=tuple(tally.bad)
+    )
 
 
 def _texts(lines: Iterator[bytes]) -> Iterator[str]:
@@ -195,7 +244,9 @@ def _refuse_if_unreadable(answer: ImportAnswer) -> None:
             bad = receipt.bad[0]
             raise InvalidInput(f"nothing could be read; {receipt.file}, line {bad.line}: {bad.reason}")
     if answer.not_recognised:
-        raise InvalidInput(f"nothing could be read; {answer.not_recognised[0]} has no known format")
+        raise InvalidInput(f"nothing could be read; {answer.not_recognised[0]} has {NO_KNOWN_FORMAT}")
+    if answer.exports and not answer.files:
+        raise InvalidInput(f"nothing was read; {answer.exports[0]} is {LEFT_OUT_EXPORT}")
     if not answer.files:
         raise InvalidInput("nothing could be read; there is no .jsonl file")
 
@@ -203,7 +254,17 @@ def _refuse_if_unreadable(answer: ImportAnswer) -> None:
 def _print_answer(answer: ImportAnswer) -> None:
     if all(receipt.format == Format.CLEW for receipt in answer.files) and not answer.dry_run:
         click.echo(f"stored {answer.stored:,} records; {answer.unchanged:,} were there already")
-        return
+    else:
+        _print_files(answer)
+    for name in answer.not_recognised:
+        print_note(f"passed over {name}: {NO_KNOWN_FORMAT}")
+    for name in answer.exports:
+        print_note(f"passed over {name}: {LEFT_OUT_EXPORT}")
+    if answer.dry_run:
+        print_note("nothing was stored")
+
+
+def _print_files(answer: ImportAnswer) -> None:
     columns = ("turns",) if answer.dry_run else ("turns", "stored", "there already")
     print_table(
         (*columns, "set aside", "sessions", "format", "file"),
@@ -218,10 +279,6 @@ def _print_answer(answer: ImportAnswer) -> None:
     print_fields(_totals(answer.files))
     for file in answer.files:
         _print_bad_lines(file)
-    for name in answer.not_recognised:
-        print_note(f"passed over {name}: no known format")
-    if answer.dry_run:
-        print_note("nothing was stored")
 
 
 def _totals(files: tuple[FileReceipt, ...]) -> dict[str, str]:
@@ -259,7 +316,9 @@ def _number(counts: Iterator[int]) -> str:
 
 
 def _print_bad_lines(file: FileReceipt) -> None:
+    """Of a transcript they are left out; at one of an export, an import ends."""
+    done = "would stop at" if file.format == Format.CLEW else "left out"
     for bad in file.bad[:LISTED_BAD_LINES]:
-        print_note(f"left out {file.file}, line {bad.line}: {bad.reason}")
+        print_note(f"{done} {file.file}, line {bad.line}: {bad.reason}")
     if file.set_aside > LISTED_BAD_LINES:
-        print_note(f"left out {counted(file.set_aside - LISTED_BAD_LINES, 'more line')} of {file.file}; see --json")
+        print_note(f"{done} {counted(file.set_aside - LISTED_BAD_LINES, 'more line')} of {file.file}; see --json")

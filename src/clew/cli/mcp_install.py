@@ -8,7 +8,7 @@ import click
 
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
-from clew.cli.settings_edit import carry_out, edit_options, options_for, program, user_option
+from clew.cli.settings_edit import NOTHING_THERE, carry_out, edit_options, options_for, program, user_option
 from clew.hosts.mcp_settings import HOSTS, server_edit, servers_file
 
 host_argument = click.argument("host", metavar="HOST", type=click.Choice(HOSTS))
@@ -39,4 +39,4 @@ def install(invocation: Invocation, host: str, project: Path | None, user_id: st
 def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: bool) -> None:
     """Take Clew out of the MCP servers of a host, and nothing else."""
     edit = server_edit(host, servers_file(host, project), program(), (), install=False)
-    carry_out(invocation, host, edit, dry_run=dry_run)
+    carry_out(invocation, host, edit, dry_run=dry_run, unchanged=NOTHING_THERE)

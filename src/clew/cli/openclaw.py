@@ -52,7 +52,8 @@ def install(invocation: Invocation, program: Path | None, dry_run: bool, user_id
     OpenClaw edits its own settings. Doing it again changes nothing. A gateway that runs must be started anew.
     """
     host = OpenClaw.find(program)
-    commands = install_commands(plugin_folder(), _endpoint(invocation), user_id)
+    earlier = host.wiring().user if user_id is None else None
+    commands = install_commands(plugin_folder(), _endpoint(invocation), user_id, earlier)
     _carry_out(invocation, host, commands, dry_run=dry_run, installs=True)
 
 

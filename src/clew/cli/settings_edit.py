@@ -11,13 +11,17 @@ from typing import Any
 
 import click
 
-from clew.cli.invocation import Invocation
+from clew.cli.invocation import Invocation, connect_if_served
 from clew.cli.terminal import one_line, print_note, safe
 from clew.config import default_data_dir
-from clew.errors import InvalidInput
+from clew.endpoint import parse_endpoint
+from clew.errors import ClewError, InvalidInput
 from clew.hosts.settings import Edit
 
 Command = Callable[..., None]
+
+NOTHING_THERE = "is as it was: nothing of Clew's is there"
+NO_DAEMON = "no daemon answers; start it with `clew up`"
 
 
 def edit_options(command: Command) -> Command:
@@ -52,11 +56,36 @@ def options_for(invocation: Invocation, user_id: str | None) -> tuple[str, ...]:
     """What a host must say each time, because it may not know the environment of this command."""
     options: list[str] = [] if user_id is None else ["--user", user_id]
     data_dir = invocation.data_dir or (default_data_dir() if os.environ.get("CLEW_HOME") else None)
-    return (*options, "--data", os.path.abspath(data_dir)) if data_dir is not None else tuple(options)
+    if data_dir is not None:
+        options += ["--data", os.path.abspath(data_dir)]
+    if invocation.endpoint is not None:
+        options += ["--endpoint", str(parse_endpoint(invocation.endpoint))]
+    return tuple(options)
 
 
-def carry_out(invocation: Invocation, host: str, edit: Edit, *, dry_run: bool, after: str = "") -> None:
-    """Show an edit, and make it unless it is only to be shown."""
+def daemon_trouble(invocation: Invocation) -> str | None:
+    """Why no daemon answers at the endpoint that was named, or for the data folder; None where one does."""
+    try:
+        daemon = invocation.open() if invocation.endpoint else connect_if_served(invocation.config())
+    except ClewError as error:
+        return error.message
+    if daemon is None:
+        return NO_DAEMON
+    daemon.close()
+    return None
+
+
+def carry_out(
+    invocation: Invocation,
+    host: str,
+    edit: Edit,
+    *,
+    dry_run: bool,
+    after: str = "",
+    unchanged: str = "is as it should be",
+    **more: str | None,
+) -> None:
+    """Show an edit, and make it unless it is only to be shown; `more` goes into the answer, too."""
     backup = None if dry_run else edit.apply()
     answer = {
         "host": host,
@@ -64,14 +93,21 @@ def carry_out(invocation: Invocation, host: str, edit: Edit, *, dry_run: bool, a
         "changed": edit.changes and not dry_run,
         "diff": edit.diff(),
         "backup": None if backup is None else str(backup),
+        **more,
     }
-    invocation.show(answer, lambda shown: _print(shown, dry_run=dry_run, after=after))
+    invocation.show(answer, lambda shown: _print(shown, dry_run=dry_run, after=after, unchanged=unchanged))
 
 
-def _print(shown: dict[str, Any], *, dry_run: bool, after: str) -> None:
-    if not shown["diff"]:
-        click.echo(f"{one_line(shown['path'])} is as it should be")
-        return
+def _print(shown: dict[str, Any], *, dry_run: bool, after: str, unchanged: str) -> None:
+    if shown["diff"]:
+        _print_change(shown, dry_run=dry_run, after=after)
+    else:
+        click.echo(f"{one_line(shown['path'])} {unchanged}")
+    if shown.get("daemon"):
+        print_note(shown["daemon"])
+
+
+def _print_change(shown: dict[str, Any], *, dry_run: bool, after: str) -> None:
     click.echo(safe(shown["diff"]), nl=False)
     if dry_run:
         print_note("nothing was changed; without --dry-run it is")

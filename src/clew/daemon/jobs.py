@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from clew.api import Age, Assemble, MemoryApi, Message
+from clew.api import Age, Assemble, Gate, MemoryApi, Message
 from clew.errors import ClewError
 
 CHECK_SECONDS = 60.0
@@ -46,8 +46,11 @@ class Jobs:
 
     def _warm_up(self) -> None:
         """Load what the first context would wait for: hosts do not wait long for one."""
-        said = Message(role="user", text="Good morning")
-        self._memory.call(Assemble(session_id="-", query=said.text, messages=(said,)))
+        greeting = Message(
+            role="assistant", text="Good morning"
+        )  # no question, so that nothing is recalled and counted
+        self._memory.call(Assemble(session_id="-", messages=(greeting,)))
+        self._memory.call(Gate(text=greeting.text))
 
     def _age(self) -> None:
         last = self._memory.call(Age(last=True)).ts

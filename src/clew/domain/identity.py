@@ -164,8 +164,11 @@ def checked_id(value: str, what: str) -> str:
 
 
 def turn_name(session_id: str, id_: str) -> str:
-    """A turn's id among all turns of its user, where ids of several sessions stand together."""
-    return f"{session_id}/{id_}"
+    """A turn's id among all turns of its user, where ids of several sessions stand together.
+
+    A slash in the id is written otherwise, so that the last one of a name ends the session: no two turns share a name.
+    """
+    return f"{session_id}/{id_.replace('%', '%25').replace('/', '%2F')}"
 
 
 LEDGER_ORIGIN = "ledger\n"
@@ -173,10 +176,7 @@ LEDGER_ORIGIN = "ledger\n"
 
 
 def session_of(name: str) -> str:
-    """The session of a turn, by its name among all turns of its user.
-
-    Ids may hold slashes, too: then what has the same name up to the last one counts as one session.
-    """
+    """The session of a turn, by its name among all turns of its user."""
     return name.rpartition("/")[0]
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import dropwhile
 
 from clew.domain.dissent import Claim, claim, disagreement, may_disagree, rough_words
-from clew.domain.identity import LEDGER_ORIGIN, archive_of, turn_name
+from clew.domain.identity import LEDGER_ORIGIN, archive_of, session_of
 from clew.domain.importance import Label
 from clew.domain.kinds import kind_of_text
 from clew.domain.marks import Mark, value_of
@@ -117,7 +117,7 @@ class Considered:
 
     def is_of(self, session_id: str) -> bool:
         """Whether it was said or done in a session, or is the memory kept from something that was."""
-        return self.origin.removeprefix(LEDGER_ORIGIN).startswith(turn_name(session_id, ""))
+        return session_of(self.origin.removeprefix(LEDGER_ORIGIN)) == session_id
 
     @property
     def cited(self) -> str:

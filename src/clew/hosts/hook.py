@@ -30,7 +30,7 @@ _STANDARD_OUTPUT = 1
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Handle one event: HOST EVENT, then `--user ID` and `--data DIR`.
+    """Handle one event: HOST EVENT, then `--user ID`, `--data DIR` and `--endpoint ENDPOINT`.
 
     Always 0: any other status would mean something to the host.
     """
@@ -50,13 +50,16 @@ def _handle(arguments: Sequence[str], deadline: float) -> dict[str, object] | No
         return None
     payload = Payload(host, event, json.loads(_standard_input(deadline), parse_constant=lambda _: None))
     user_id = options.get("--user") or own_user()
-    with Daemon(options.get("--data") or default_data_dir(), deadline) as daemon:
+    with Daemon(options.get("--data") or default_data_dir(), deadline, options.get("--endpoint")) as daemon:
         context = context_for(Moment(payload, user_id, daemon))
     return answer(event, context) if context else None
 
 
 def _options(words: Sequence[str]) -> dict[str, str]:
-    """`--name value` and `--name=value`."""
+    """`--name value` and `--name=value`; `--json` stands alone, and a hook answers in JSON anyway.
+
+    A name without its value is refused: what it should have said must not be guessed.
+    """
     options: dict[str, str] = {}
     name = ""
     for word in words:
@@ -64,8 +67,10 @@ def _options(words: Sequence[str]) -> dict[str, str]:
             options[name], name = word, ""
         elif "=" in word:
             given, _, options[given] = word.partition("=")
-        else:
+        elif word != "--json":
             name = word
+    if name:
+        raise ValueError(f"{name} has no value")
     return options
 
 

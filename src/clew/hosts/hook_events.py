@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 MAX_TEXT_CHARS = 80_000
 """Of one turn. However it must be escaped, it fits into half a frame of the daemon."""
 
+_CONFLICT = -32011
+_AT_ONCE = 0.0
+"""Until when an answer is waited for that nobody needs."""
+
 
 class Moment:
     """One event of one session, and the daemon that is told of it."""
@@ -37,15 +41,23 @@ class Moment:
             text = cut_middle(text, MAX_TEXT_CHARS)
         message: dict[str, object] = {"role": role, "text": text, "metadata": self.metadata()}
         if self.payload.identity:
-            message["id"] = _made_id(self.payload.identity, role, text)
+            message["id"] = _made_id(self.payload.identity, role, str(len(text)))
         if role == "user" and self.payload.outside:
             message["source"] = self.payload.outside
-        self.daemon.ask("ingest", {"sessionId": self.session_id, "userId": self.user_id, "message": message})
+        turn = {"sessionId": self.session_id, "userId": self.user_id, "message": message}
+        self.daemon.ask("ingest", turn)
+        if self.daemon.refusal == _CONFLICT:  # other words of the same length, at the same event
+            message["id"] = f"{message['id']}-b"
+            self.daemon.ask("ingest", turn)
 
     def note(self, hook: str, reason: str) -> None:
         """Leave word in the journal of what happens to the session."""
         details = {"host": self.payload.host, "reason": reason}
         self.daemon.ask("add_hint", {"hook": hook, "sessionId": self.session_id, "details": details})
+
+    def fold(self, *, force: bool) -> None:
+        """Let summaries stand for old turns, which also keeps what the user laid down. Nobody waits for it."""
+        self.daemon.ask("compact", {"sessionId": self.session_id, "force": force}, _AT_ONCE)
 
     def metadata(self) -> dict[str, str]:
         known = {"host": self.payload.host, "project": self.payload.project}
@@ -87,26 +99,29 @@ def _tool(moment: Moment) -> str:
         event |= {"sessionId": moment.session_id, "userId": moment.user_id, "metadata": moment.metadata()}
         call = payload.text("tool_use_id") or payload.identity
         if call:
-            event["id"] = _made_id(call, str(event["text"]))
+            event["id"] = _made_id(call, str(len(str(event["text"]))))
         moment.daemon.ask("capture", {"events": [event]})
     return ""
 
 
 def _stop(moment: Moment) -> str:
-    """The reply is kept, and what tools did before it comes into the ledger."""
+    """The reply is kept, what tools did before it comes into the ledger, and what is long past is folded."""
     moment.keep("assistant", moment.payload.reply)
     moment.daemon.ask("harvest", {})
+    moment.fold(force=False)
     return ""
 
 
 def _compact(moment: Moment) -> str:
     if moment.payload.is_compacting:
         moment.note(COMPACTED, moment.payload.text("trigger"))
+        moment.fold(force=True)
     return ""
 
 
 def _end(moment: Moment) -> str:
     moment.note(ENDED, moment.payload.text("reason"))
+    moment.fold(force=True)
     return ""
 
 
@@ -121,7 +136,8 @@ _AT: dict[str, Callable[[Moment], str]] = {
 
 
 def _made_id(*parts: str) -> str:
-    """The same for the same event. The text is part of it, so that no id stands for two texts."""
+    """The same for the same event. Of a text only its length is part of it: a secret that is cut out of a text
+    must not shine through a hash."""
     import hashlib
 
     digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=10)

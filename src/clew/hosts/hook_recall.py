@@ -25,6 +25,10 @@ COMPACTION_BUDGET_TOKENS = 2_000
 TAIL_ALONE_TOKENS = 64
 """The least budget there is: its answer holds the newest turns and has no room for anything else."""
 
+LEAST_WORDS = 3
+"""Of a prompt in ASCII without a number: shorter ones answer or direct, and ask for nothing that memory could know."""
+
+_COMMAND_SIGNS = ("/", "!")
 _HINTS_READ = 20
 
 
@@ -42,7 +46,7 @@ def for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str) -> st
 
     The host has the session before it, until it compacts it: from then on its turns may be recalled like any other.
     """
-    if not prompt.strip():
+    if not _says_something(prompt):
         return ""
     until = daemon.part_of_time(PROMPT_SHARE)
     asked = {"query": prompt[:MAX_QUERY_CHARS], "userId": user_id, "budgetTokens": PROMPT_BUDGET_TOKENS}
@@ -66,3 +70,11 @@ def after_compaction(daemon: Daemon, user_id: str, session_id: str) -> str:
 def _is_compacted(daemon: Daemon, session_id: str, until: float) -> bool:
     entries = daemon.ask("journal", {"sessionId": session_id, "limit": _HINTS_READ}, until).get("entries", [])
     return any(entry["hook"] == COMPACTED for entry in entries)
+
+
+def _says_something(prompt: str) -> bool:
+    """Whether there is anything to look for. "Yes", "go on" or a command of the host's is near to everything short."""
+    said = prompt.strip()
+    if said.startswith(_COMMAND_SIGNS):
+        return False
+    return len(said.split()) >= LEAST_WORDS or not said.isascii() or any(char.isdigit() for char in said)

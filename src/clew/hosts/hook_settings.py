@@ -14,7 +14,7 @@ from typing import Any
 
 from clew.errors import InvalidInput
 from clew.hosts.dialects import EVENTS
-from clew.hosts.settings import Document, Edit, edit_json
+from clew.hosts.settings import Document, Edit, edit_json, user_home
 
 HOSTS = tuple(EVENTS)
 TIMEOUT_S = 3
@@ -47,7 +47,7 @@ def settings_file(host: str, project: Path | None) -> Path:
 def home_of(host: str) -> Path:
     """The folder that a host keeps its own in: the user's home, unless it was told otherwise."""
     given = os.environ.get("GEMINI_CLI_HOME") if host == "gemini" else None
-    return Path(given).expanduser() if given else Path.home()
+    return Path(given).expanduser() if given else user_home()
 
 
 def hooks_edit(host: str, path: Path, program: tuple[str, ...], options: tuple[str, ...], *, install: bool) -> Edit:
@@ -67,6 +67,12 @@ def installed_commands(host: str, document: Document) -> dict[str, str]:
         for event in EVENTS[host]
         for _, handler in _own_handlers(document.get("hooks"), host, event)
     }
+
+
+def option_in(command: str, name: str) -> str | None:
+    """What a command of Clew gives for an option, as `hooks_edit` writes it."""
+    words = shlex.split(command)
+    return words[words.index(name) + 1] if name in words[:-1] else None
 
 
 def _add(document: Document, host: str, program: tuple[str, ...], options: tuple[str, ...], path: Path) -> None:

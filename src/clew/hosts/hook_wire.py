@@ -1,7 +1,8 @@
 """A short line to the daemon for a process that lives for one exchange: few imports, one deadline for all of it.
 
-The daemon is looked for where it listens by default, or where its lock file says. A store with an endpoint of its
-own, or one that asks for a token, is looked up by the ordinary code, which takes longer to load.
+The daemon is looked for at the endpoint that is named, and nowhere else; without one, where it listens by default, or
+where its lock file says. A store with an endpoint of its own, or one that asks for a token, is looked up by the
+ordinary code, which takes longer to load.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ _FILE_BYTES = 1 << 20
 class Daemon:
     """One connection. What the daemon refuses, or does not answer in time, is answered with nothing."""
 
-    def __init__(self, data_dir: str, deadline: float) -> None:
+    def __init__(self, data_dir: str, deadline: float, endpoint: str | None = None) -> None:
         self._deadline = deadline
         self._number = 0
         self._received = b""
-        path = _socket_of(data_dir)
+        self.refusal: object = None
+        """The code of the error with which the newest call was answered, if it was."""
+        path = _socket_of(data_dir) if endpoint is None else _socket_at(endpoint)
         if path is None:
-            self._sock, token = _by_configuration(data_dir, self._left_s())
+            self._sock, token = _by_configuration(data_dir, endpoint, self._left_s())
         else:
             self._sock, token = _unix(path, self._left_s()), None
         if token is not None:
@@ -47,6 +50,7 @@ class Daemon:
     def ask(self, method: str, params: dict[str, Any], until: float | None = None) -> dict[str, Any]:
         """The result of one call, waited for until then. What was asked is done even where nobody waits any more."""
         self._number += 1
+        self.refusal = None
         request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
         line = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         self._sock.settimeout(self._left_s())
@@ -61,7 +65,8 @@ class Daemon:
         while True:
             reply = json.loads(self._line(until))
             if isinstance(reply, dict) and reply.get("id") == self._number:
-                result = reply.get("result")
+                result, error = reply.get("result"), reply.get("error")
+                self.refusal = error.get("code") if isinstance(error, dict) else None
                 return result if isinstance(result, dict) else {}
 
     def _line(self, until: float) -> bytes:
@@ -101,7 +106,11 @@ def _socket_of(data_dir: str) -> str | None:
     endpoint = announced[1] if len(announced) > 1 else ""
     if not endpoint:
         return os.path.join(data_dir, "clew.sock")
-    return endpoint.removeprefix("unix:") if endpoint.startswith("unix:") else None
+    return _socket_at(endpoint)
+
+
+def _socket_at(endpoint: str) -> str | None:
+    return os.path.expanduser(endpoint.removeprefix("unix:")) if endpoint.startswith("unix:") else None
 
 
 def _content_of(path: str) -> bytes:
@@ -119,14 +128,14 @@ def _unix(path: str, timeout_s: float) -> socket.socket:
     return sock
 
 
-def _by_configuration(data_dir: str, timeout_s: float) -> tuple[socket.socket, str | None]:
-    """A connection to where the settings or a lock that is truly held say, and the token asked for there."""
+def _by_configuration(data_dir: str, given: str | None, timeout_s: float) -> tuple[socket.socket, str | None]:
+    """A connection to the given endpoint, or to where the settings or a lock that is truly held say; and its token."""
     from clew.config import Config
     from clew.endpoint import UnixEndpoint, find_token, parse_endpoint
     from clew.serving import serving_endpoint
 
     config = Config.load(data_dir=data_dir)
-    endpoint = parse_endpoint(serving_endpoint(config))
+    endpoint = parse_endpoint(serving_endpoint(config) if given is None else given)
     if isinstance(endpoint, UnixEndpoint):
         return _unix(endpoint.path, timeout_s), None
     return socket.create_connection((endpoint.host, endpoint.port), timeout_s), find_token(endpoint, config)

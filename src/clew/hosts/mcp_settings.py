@@ -10,7 +10,7 @@ from typing import Any
 
 from clew.errors import InvalidInput
 from clew.hosts.hook_settings import home_of
-from clew.hosts.settings import Document, Edit, edit_json, edit_toml
+from clew.hosts.settings import Document, Edit, edit_json, edit_toml, user_home
 
 HOSTS = ("claude-code", "codex", "cursor", "gemini")
 NAME = "clew"
@@ -28,7 +28,7 @@ def servers_file(host: str, project: Path | None) -> Path:
     if project is not None:
         return project / _PROJECT_FILES[host]
     if host == "claude-code":
-        return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home()).expanduser() / ".claude.json"
+        return Path(os.environ.get("CLAUDE_CONFIG_DIR") or user_home()).expanduser() / ".claude.json"
     if host == "codex" and os.environ.get("CODEX_HOME"):
         return Path(os.environ["CODEX_HOME"]).expanduser() / "config.toml"
     return home_of(host) / _PROJECT_FILES[host]
@@ -39,7 +39,7 @@ def server_edit(host: str, path: Path, program: tuple[str, ...], options: tuple[
     command, arguments = program[0], [*program[1:], "mcp", *options]
     if host == "codex":
         body = f"command = {_toml(command)}\nargs = {_toml(arguments)}"
-        return edit_toml(path, TABLE, body if install else None)
+        return edit_toml(path, TABLE, body if install else None, _is_own)
     entry: Document = {"command": command, "args": arguments}
     if host == "claude-code":
         entry = {"type": "stdio", **entry}

@@ -35,12 +35,14 @@ def plugin_folder() -> Path:
     return folder
 
 
-def install_commands(folder: Path, socket: str, user_id: str | None) -> list[Command]:
-    """Link the plugin, which takes both slots, and tell it where its daemon is.
+def install_commands(folder: Path, socket: str, user_id: str | None, earlier_user_id: str | None) -> list[Command]:
+    """Link the plugin, which takes both slots, and tell it where its daemon is and whose memory it keeps.
 
-    OpenClaw remembers that a plugin was taken out and links it again switched off; so it is switched on as well.
+    OpenClaw remembers that a plugin was taken out and links it again switched off; so it is switched on as well. It
+    fails to take out a setting that is not there; so a user is taken out only where an earlier install named one.
     """
     settings = {"socket": socket} if user_id is None else {"socket": socket, "user": user_id}
+    is_left_over = user_id is None and earlier_user_id is not None
     return [
         ("plugins", "install", "--link", str(folder), "--force", "--accept-capabilities"),
         ("plugins", "enable", PLUGIN, "--accept-capabilities"),
@@ -48,6 +50,7 @@ def install_commands(folder: Path, socket: str, user_id: str | None) -> list[Com
             ("config", "set", f"plugins.entries.{PLUGIN}.config.{name}", json.dumps(value), "--strict-json")
             for name, value in settings.items()
         ),
+        *([("config", "unset", f"plugins.entries.{PLUGIN}.config.user")] if is_left_over else []),
     ]
 
 

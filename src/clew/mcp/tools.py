@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Literal, ParamSpec
 
@@ -18,13 +19,14 @@ from clew.domain import identity
 from clew.domain.framing import quote
 from clew.domain.model import Role, Trust
 from clew.domain.redaction import Policy, redact
-from clew.errors import ClewError, InvalidInput
+from clew.errors import ClewError, InvalidInput, NotFound
 from clew.mcp import render, shapes
-from clew.mcp.reach import Reach
+from clew.mcp.reach import Reach, session_in
 
 MAX_REMEMBERED_CHARS = 16_000
 MAX_CHARS = 50_000
 MAX_CLOSED_SHOWN = 20
+PREVIEW_CHARS = 300
 
 P = ParamSpec("P")
 
@@ -168,16 +170,18 @@ class Tools:
         self,
         ids: Annotated[
             list[str],
-            Field(min_length=1, max_length=100, description="References or ids of summaries or turns of one session."),
+            Field(
+                min_length=1,
+                max_length=100,
+                description="References or ids of summaries or turns of one session; bare ids need session_id.",
+            ),
         ],
         session_id: SessionId = "",
         query: Annotated[str, Field(max_length=4000, description="What must be among it where room is short.")] = "",
         budget_tokens: Annotated[int, Field(ge=64, le=50_000, description="Room for the turns.")] = 4000,
     ) -> Annotated[CallToolResult, shapes.Expanded]:
         """The turns a summary stands for, word for word. Nothing a summary replaced is ever lost."""
-        session = self.reach.session(session_id)
-        if session is None:
-            raise InvalidInput("session_id is needed: the session the summary is of")
+        session = self._session_of_nodes(session_id, ids)
         nodes = [_node_id(session, given) for given in ids]
         found = self.memory.expand(session, *nodes, budget_tokens=budget_tokens, query=query or None)
         text = render.quoted_turns(found.turns)
@@ -200,17 +204,37 @@ class Tools:
         Call it without confirm first and tell the user what would go.
         """
         self.reach.check_own(ref)
+        shown = "" if confirm else render.quoted_turns([self.reach.record(ref, PREVIEW_CHARS)])
         receipt = self.memory.purge(ref=ref, dry_run=not confirm)
         counts = _counts(receipt)
         forgotten = shapes.Forgotten(ref=ref, removed=confirm and receipt.records > 0, counts=counts)
         figures = ", ".join(f"{name} {count}" for name, count in counts.items())
-        text = f"Removed for good: {figures}." if confirm else f"Would remove: {figures}. Nothing was changed."
+        text = f"Removed for good: {figures}." if confirm else f"Would remove: {figures}. Nothing was changed.\n{shown}"
         return _answer(forgotten, text)
+
+    def _session_of_nodes(self, session_id: str, ids: list[str]) -> str:
+        """The session that is named, else that of the first whole reference, else that of this server."""
+        ref = next((given for given in ids if identity.kind_of(given) in _OF_SESSION and "/" in given), None)
+        session = self.reach.session(session_id) if session_id or ref is None else self._session_of_node(ref)
+        if session is None:
+            raise InvalidInput("session_id is needed: the session the summary is of; or give its whole reference")
+        return session
+
+    def _session_of_node(self, ref: str) -> str | None:
+        """Looked for where summaries and turns stay for good: they leave the active view of their session."""
+        _, _, rest = ref.partition(":")
+        for kind in ("session_summary", "session_raw"):
+            with suppress(NotFound):
+                return session_in(self.reach.record(f"{kind}:{rest}", max_chars=1).collection)
+        raise NotFound(f"there is no record {ref[:200]!r}")
 
 
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+
+
+_OF_SESSION = ("session", "session_raw", "session_summary")
 
 
 def _telling(tool: Callable[P, CallToolResult]) -> Callable[P, CallToolResult]:

@@ -58,10 +58,6 @@ def when(record: Record, now_ms: int) -> str:
     return _minute(record.ts_ms // 60_000) if is_recent else _day(record.ts_ms // 86_400_000)
 
 
-def minute(record: Record) -> str:
-    return f"{_minute(record.ts_ms // 60_000).replace(' ', 'T')}Z"
-
-
 @lru_cache(maxsize=4096)
 def _day(number: int) -> str:
     return datetime.fromtimestamp(number * 86_400, UTC).isoformat()[: len("YYYY-MM-DD")]

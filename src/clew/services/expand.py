@@ -24,7 +24,7 @@ from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, frame, line
 from clew.domain.lineage import Lineage, lineage_of
 from clew.domain.model import Record
 from clew.errors import InvalidInput, NotFound
-from clew.services.assembly import NEWLINE_TOKENS, frame_tokens, minute, said
+from clew.services.assembly import NEWLINE_TOKENS, frame_tokens, said, when
 from clew.services.history import Summary, active_view, all_summaries
 from clew.services.parts import Parts
 from clew.services.recall import MAX_HITS, recall
@@ -42,7 +42,8 @@ def expand(parts: Parts, request: Expand) -> Expansion:
         raise InvalidInput(f"maxDepth must be from 1 to {MAX_DEPTH}, not {request.max_depth}")
     if not 1 <= len(request.ids) <= MAX_OPENED:
         raise InvalidInput(f"one expansion opens from 1 to {MAX_OPENED} nodes, not {len(request.ids)}")
-    opening = _Opening(parts, request.session_id, _checked_tokens(request.budget_tokens), frozenset(request.exclude))
+    budget, now_ms = _checked_tokens(request.budget_tokens), parts.clock.now_ms()
+    opening = _Opening(parts, request.session_id, budget, frozenset(request.exclude), now_ms)
     for id_ in request.ids:
         opening.open(_node(parts, request.session_id, id_), request.max_depth)
     return opening.expansion(request.query)
@@ -56,6 +57,7 @@ class _Opening:
     session_id: str
     budget: int
     excluded: frozenset[str]
+    now_ms: int
     turns: list[Record] = field(default_factory=list)
     closed: list[Node] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
@@ -91,25 +93,25 @@ class _Opening:
         )
 
     def _within_budget(self, ranked: Sequence[Record]) -> list[Record]:
-        """The turns that fit, each tried in its turn. Those of one minute share what it costs to name it."""
+        """The turns that fit, each tried in its turn. Those of one day share what it costs to name it."""
         chosen: list[Record] = []
-        minutes: set[str] = set()
+        named: set[str] = set()
         used = frame_tokens(self.parts, FRAME_OPEN, FRAME_CLOSE)
         for turn in ranked:
-            at = minute(turn)
-            text = line(said(turn, "" if at in minutes else at), len(ranked))
+            at = when(turn, self.now_ms)
+            text = line(said(turn, "" if at in named else at), len(ranked))
             cost = self.parts.counter.bound(text) + NEWLINE_TOKENS
             if used + cost <= self.budget:
                 chosen.append(turn)
-                minutes.add(at)
+                named.add(at)
                 used += cost
         return chosen
 
     def _rendered(self, chosen: Sequence[Record]) -> tuple[str, int]:
         """In the order they were said; a time stands where it is another than the line before has."""
         turns = sorted(chosen, key=lambda turn: turn.seq)
-        minutes = list(map(minute, turns))
-        shown = [at if at != before else "" for before, at in zip(["", *minutes], minutes, strict=False)]
+        times = [when(turn, self.now_ms) for turn in turns]
+        shown = [at if at != before else "" for before, at in zip(["", *times], times, strict=False)]
         text = frame(list(map(line, map(said, turns, shown), count(1))))
         return text, self.parts.counter.bound(text)
 

@@ -1,7 +1,8 @@
 """Conversations that other programs wrote down, read as turns: streamed, line by line, whatever a line holds.
 
 A reader gives each turn an id from the file's own ids, so that reading a file again, or one that has grown, gives
-the same turns. What no human typed is never given the role of the user.
+the same turns. What no human typed has a source, which makes it untrusted; only a transcript's own program speaks as
+the system.
 """
 
 from clew.transcripts.formats import Format, detect, read_turns

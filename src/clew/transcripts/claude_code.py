@@ -1,7 +1,7 @@
 """Transcripts of Claude Code: lines of user, assistant and system, each with its own id.
 
-What stands in the user's name was not always typed by the user: results of tools, output of commands, reminders and
-notices of the program are told apart here. A subagent's conversation is a session of its own, `SESSION/AGENT`, in
+What stands in the user's name was not always typed by the user: results of tools, output of commands, and the words of
+others, which get a source, are told apart here. A subagent's conversation is a session of its own, `SESSION/AGENT`, in
 which nothing was typed by a human.
 """
 
@@ -13,11 +13,19 @@ from typing import Any
 from clew.api import JsonObject
 from clew.errors import InvalidInput
 from clew.transcripts.blocks import Content, Result, read_content
-from clew.transcripts.claude_words import Part, parts_of
-from clew.transcripts.turns import Turn, TurnMaker, outcome, session_named
+from clew.transcripts.claude_words import INJECTED, NOTIFICATION, Part, by_another, command_output, parts_of
+from clew.transcripts.turns import Turn, TurnMaker, kind_of, outcome, session_named
 
 _TURNS = frozenset({"user", "assistant", "system"})
-_NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
+_WRITER_OF_MARK = {
+    "isSidechain": "subagent",
+    "isCompactSummary": "summary",
+    "isMeta": INJECTED,
+    "isVisibleInTranscriptOnly": INJECTED,
+}
+_WRITER_OF_ORIGIN = {None: None, "human": None, "task-notification": NOTIFICATION}
+_OWN_WORDS = ("compact_boundary", "microcompact_boundary", "turn_duration")
+"""Lines of the type system that quote nobody: others tell what hooks and commands printed."""
 
 
 class ClaudeCodeReader:
@@ -45,10 +53,14 @@ class ClaudeCodeReader:
         if kind == "assistant":
             self._maker.opened(content.calls)
             said = [Part("assistant", content.text)]
-        elif kind == "user" and _may_be_typed(entry) and not content.results:
-            said = parts_of(content.text)
+        elif kind == "system":
+            said = [_of_the_program(entry, content.text)]
+        elif writer := _writer(entry):
+            said = [by_another(content.text, writer)]
+        elif content.results:
+            said = [by_another(content.text, INJECTED)]
         else:
-            said = [Part("system", content.text)]
+            said = parts_of(content.parts)
         yield from (part for part in said if part.text.strip())
 
     def _result(self, result: Result) -> Part:
@@ -56,7 +68,7 @@ class ClaudeCodeReader:
         details: JsonObject = {"toolName": tool}
         if result.failed:
             details["isError"] = True
-        return Part("tool", outcome(tool, result.text), result.call_id, details)
+        return Part("tool", outcome(tool, result.text), result.call_id, metadata=details)
 
     def _turns(self, entry: dict[str, Any], line: int, parts: list[Part], calls: Iterable[str]) -> Iterator[Turn]:
         if not parts:
@@ -72,6 +84,7 @@ class ClaudeCodeReader:
                 ts=ts,
                 call_ids=calls if part.role == "assistant" else (),
                 call_id=part.call_id,
+                source=part.source,
                 metadata=part.metadata,
             )  # fmt: skip
 
@@ -92,9 +105,14 @@ def _content(entry: dict[str, Any], kind: str) -> Content:
     return read_content(message.get("content"))
 
 
-def _may_be_typed(entry: dict[str, Any]) -> bool:
-    """Whether a human can have typed it: not for a subagent, and not where the program says that it wrote it."""
-    origin = entry.get("origin")
-    kind = origin.get("kind") if isinstance(origin, dict) else None
-    by_program = any(entry.get(name) is True for name in _NOT_TYPED)
-    return not by_program and entry.get("isSidechain") is not True and kind in (None, "human")
+def _of_the_program(entry: dict[str, Any], text: str) -> Part:
+    if entry.get("subtype") in _OWN_WORDS:
+        return Part("system", text)
+    return command_output(text) or by_another(text, NOTIFICATION)
+
+
+def _writer(entry: dict[str, Any]) -> str | None:
+    """Who wrote what stands in the user's name; None where nothing speaks against the user."""
+    by_mark = (writer for mark, writer in _WRITER_OF_MARK.items() if entry.get(mark) is True)
+    kind = kind_of(entry.get("origin"))
+    return next(by_mark, _WRITER_OF_ORIGIN.get(kind, kind))

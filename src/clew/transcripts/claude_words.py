@@ -1,26 +1,48 @@
 """What stands in the user's name in a Claude Code transcript, told apart by who wrote it.
 
-The program puts its own words between tags: reminders, notices of the editor, output of commands. A command that
-the user typed stands between tags, too, and is given back as it was typed.
+The program puts words of its own and of others between tags: reminders, notices of the editor, messages of other
+agents, output of commands. They quote files and pages, which may hold the same tags, so a tag is only believed to end
+where nothing after it could still belong to it. A command that the user typed stands between tags, too, and is given
+back as it was typed.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from clew.api import JsonObject
 
+INJECTED = "injected"
+NOTIFICATION = "notification"
+PEER = "peer"
+
+_HOST = "claude-code"
 _COMMAND_OUTPUT = {
     "bash-stdout": "bash",
     "bash-stderr": "bash",
     "local-command-stdout": "command",
     "local-command-stderr": "command",
 }
-_INJECTED = re.compile(
-    r"<(?P<tag>system-reminder|ide_opened_file|ide_selection|ide_diagnostics|new-diagnostics|task-notification"
-    r"|user-prompt-submit-hook|session-start-hook|local-command-caveat|teammate-message)(?:\s[^<>]{0,500})?>"
-)
+_WRITER_OF_TAG = {
+    "system-reminder": INJECTED,
+    "ide_opened_file": INJECTED,
+    "ide_selection": INJECTED,
+    "ide_diagnostics": INJECTED,
+    "new-diagnostics": INJECTED,
+    "user-prompt-submit-hook": INJECTED,
+    "session-start-hook": INJECTED,
+    "local-command-caveat": INJECTED,
+    "task-notification": NOTIFICATION,
+    "mcp-resource-update": NOTIFICATION,
+    "mcp-polling-update": NOTIFICATION,
+    "teammate-message": PEER,
+    "channel": PEER,
+    "channel-message": PEER,
+    "cross-session-message": PEER,
+}
+_OPENING = re.compile(rf"<(?P<tag>{'|'.join(_WRITER_OF_TAG)})(?![\w-])")
 _INTERRUPTED = "[Request interrupted by user"
 
 
@@ -31,40 +53,72 @@ class Part:
     role: str
     text: str
     call_id: str | None = None
+    source: str | None = None
     metadata: JsonObject = field(default_factory=dict)
 
 
-def parts_of(text: str) -> list[Part]:
-    """The turns of a text in the user's name: what was typed first, then what was put beside it."""
+def by_another(text: str, writer: str) -> Part:
+    """Words in the user's name that the user did not write."""
+    return Part("user", text, source=f"{_HOST}:{writer}")
+
+
+def command_output(text: str) -> Part | None:
+    """What a command printed; None where the text is something else."""
     stripped = text.strip()
     for tag, tool in _COMMAND_OUTPUT.items():
         if stripped.startswith(f"<{tag}>"):
-            return [Part("tool", _outputs(stripped) or "[no output]", metadata={"toolName": tool})]
-    if stripped.startswith("<bash-input>"):
-        return [Part("user", f"! {_between(stripped, 'bash-input').strip()}")]
-    if stripped.startswith(("<command-name>", "<command-message>")):
-        return [Part("user", _command(stripped))]
-    if stripped.startswith(_INTERRUPTED):
-        return [Part("system", stripped)]
-    typed, injected = _split(text)
-    parts = [Part("user", typed.strip()), Part("system", injected)]
-    return [part for part in parts if part.text.strip()]
+            return Part("tool", _outputs(stripped) or "[no output]", metadata={"toolName": tool})
+    return None
 
 
-def _split(text: str) -> tuple[str, str]:
-    """What was typed, and what the program put into it; a mark that is never closed takes the rest."""
+def parts_of(blocks: Iterable[str]) -> list[Part]:
+    """The turns of blocks in the user's name: what was typed as one, then what was put beside it, by who wrote it."""
     typed: list[str] = []
-    injected: list[str] = []
+    outputs: list[Part] = []
+    others: dict[str, list[str]] = {}
+    for block in blocks:
+        for part in _parts_of_block(block):
+            if part.source is not None:
+                others.setdefault(part.source, []).append(part.text)
+            elif part.role == "tool":
+                outputs.append(part)
+            elif part.text:
+                typed.append(part.text)
+    said = [Part("user", "\n\n".join(typed))] if typed else []
+    return [*said, *outputs, *(Part("user", "\n".join(texts), source=source) for source, texts in others.items())]
+
+
+def _parts_of_block(text: str) -> Iterator[Part]:
+    stripped = text.strip()
+    output = command_output(stripped)
+    if output is not None:
+        yield output
+    elif stripped.startswith("<bash-input>"):
+        yield Part("user", f"! {_between(stripped, 'bash-input').strip()}")
+    elif stripped.startswith(("<command-name>", "<command-message>")):
+        yield Part("user", _command(stripped))
+    elif stripped.startswith(_INTERRUPTED):
+        yield by_another(stripped, NOTIFICATION)
+    elif opening := _OPENING.match(stripped):
+        yield by_another(stripped, _WRITER_OF_TAG[opening["tag"]])
+    else:
+        yield from _split(text)
+
+
+def _split(text: str) -> Iterator[Part]:
+    """What was typed, and what was put into it: up to the last mark that can close it, or else to the end."""
+    typed: list[str] = []
     done = 0
-    while opening := _INJECTED.search(text, done):
-        closing = f"</{opening['tag']}>"
-        end = text.find(closing, opening.end())
+    while opening := _OPENING.search(text, done):
+        tag = opening["tag"]
+        closing = f"</{tag}>"
+        end = text.rfind(closing, opening.end())
         stop = len(text) if end < 0 else end + len(closing)
         typed.append(text[done : opening.start()])
-        injected.append(text[opening.start() : stop])
+        yield by_another(text[opening.start() : stop], _WRITER_OF_TAG[tag])
         done = stop
     typed.append(text[done:])
-    return "".join(typed), "\n".join(injected)
+    yield Part("user", "".join(typed).strip())
 
 
 def _command(text: str) -> str:
@@ -80,6 +134,7 @@ def _outputs(text: str) -> str:
 
 
 def _between(text: str, tag: str) -> str:
-    """What stands within a tag; up to the end where it is not closed, nothing where it is not there."""
-    _, found, rest = text.partition(f"<{tag}>")
-    return rest.partition(f"</{tag}>")[0] if found else ""
+    """What stands within a tag up to where it is closed last, or to the end; nothing where it is not there."""
+    rest = text.partition(f"<{tag}>")[2]
+    inside, closed, _ = rest.rpartition(f"</{tag}>")
+    return inside if closed else rest

@@ -12,14 +12,32 @@ from typing import Any
 from clew.api import JsonObject
 from clew.errors import InvalidInput
 from clew.transcripts.blocks import Content, describe_call, read_content
-from clew.transcripts.turns import Turn, TurnMaker, outcome, session_named
+from clew.transcripts.turns import RECALLED, Turn, TurnMaker, kind_of, outcome, session_named
 
 GUEST = "openclaw:guest"
 """The source of what somebody other than the agent's owner wrote."""
 
-_IN_THE_PROMPT = {"custom_message": "content", "compaction": "summary", "branch_summary": "summary"}
-"""Entries whose text went into the prompt and which nobody said, with the field that holds it."""
-_SPOKEN_BY_NOBODY = frozenset({"custom", "hookMessage", "compactionSummary", "branchSummary", "system"})
+EXTENSION = "openclaw:extension"
+"""The source of what an extension or a hook put into the prompt."""
+SUMMARY = "openclaw:summary"
+"""The source of what a model wrote in place of turns: it repeats the words of anybody."""
+MEMORY_TOOLS = frozenset({"memory_search", "memory_get"})
+"""How Clew's tools are called in OpenClaw."""
+
+_IN_THE_PROMPT = {
+    "custom_message": ("content", EXTENSION),
+    "compaction": ("summary", SUMMARY),
+    "branch_summary": ("summary", SUMMARY),
+}
+"""Entries whose text went into the prompt and which nobody said, with the field that holds it and its source."""
+_SPOKEN_BY_NOBODY = {
+    "system": ("system", None),
+    "custom": ("user", EXTENSION),
+    "hookMessage": ("user", EXTENSION),
+    "compactionSummary": ("user", SUMMARY),
+    "branchSummary": ("user", SUMMARY),
+}
+"""Roles of messages that neither side of the conversation said, with the role and the source they get."""
 _HEARTBEAT_REPLY = "HEARTBEAT_OK"
 _HEARTBEAT_FILE = "HEARTBEAT.md"
 
@@ -37,8 +55,8 @@ class OpenClawReader:
         if kind == "message":
             return self._message(entry, line)
         if kind in _IN_THE_PROMPT:
-            text = read_content(entry.get(_IN_THE_PROMPT[kind])).text
-            return self._nobody(entry, line, text)
+            field, source = _IN_THE_PROMPT[kind]
+            return self._turn(entry, {}, line, "user", read_content(entry.get(field)).text, source=source)
         if kind == "session" and self._given_session is None:
             self._session_id = session_named(entry.get("id"), self._session_id)
         self._maker.tally.passed_over[kind] += 1
@@ -61,16 +79,12 @@ class OpenClawReader:
             return self._result(entry, message, content, line)
         if role == "assistant":
             return self._assistant(entry, message, content, line)
-        if role == "user" and _is_typed(message):
-            return self._user(entry, message, content, line)
-        if role == "user" or role in _SPOKEN_BY_NOBODY:
-            return self._nobody(entry, line, content.text)
-        raise InvalidInput(f"unknown role {role[:40]!r}")
-
-    def _user(self, entry: dict[str, Any], message: dict[str, Any], content: Content, line: int) -> Iterator[Turn]:
-        note = message.get("__openclaw")
-        is_guest = isinstance(note, dict) and note.get("senderIsOwner") is False
-        yield from self._turn(entry, message, line, "user", content.text, source=GUEST if is_guest else None)
+        if role == "user":
+            return self._turn(entry, message, line, "user", content.text, source=_source(message))
+        if role not in _SPOKEN_BY_NOBODY:
+            raise InvalidInput(f"unknown role {role[:40]!r}")
+        kept_role, source = _SPOKEN_BY_NOBODY[role]
+        return self._turn(entry, {}, line, kept_role, content.text, source=source)
 
     def _assistant(self, entry: dict[str, Any], message: dict[str, Any], content: Content, line: int) -> Iterator[Turn]:
         self._maker.opened(content.calls)
@@ -84,9 +98,8 @@ class OpenClawReader:
         details: JsonObject = {"toolName": name}
         if message.get("isError") is True:
             details["isError"] = True
-        yield from self._turn(
-            entry, message, line, "tool", outcome(name, content.text), call_id=call_id, metadata=details
-        )
+        said = RECALLED if name in MEMORY_TOOLS else outcome(name, content.text)
+        yield from self._turn(entry, message, line, "tool", said, call_id=call_id, metadata=details)
 
     def _command(self, entry: dict[str, Any], message: dict[str, Any], line: int) -> Iterator[Turn]:
         """A command that the user ran beside the conversation."""
@@ -94,9 +107,6 @@ class OpenClawReader:
         call = describe_call("bash", {"command": message.get("command")})
         text = f"{call}\n\n{output}" if isinstance(output, str) else call
         yield from self._turn(entry, message, line, "tool", text, metadata={"toolName": "bash"})
-
-    def _nobody(self, entry: dict[str, Any], line: int, text: str) -> Iterator[Turn]:
-        yield from self._turn(entry, {}, line, "system", text)
 
     def _turn(
         self,
@@ -123,11 +133,13 @@ class OpenClawReader:
         )  # fmt: skip
 
 
-def _is_typed(message: dict[str, Any]) -> bool:
-    """Other sessions and the host itself speak in the user's name, too, and say so."""
-    origin = message.get("provenance")
-    kind = origin.get("kind") if isinstance(origin, dict) else None
-    return kind is None or kind == "external_user"
+def _source(message: dict[str, Any]) -> str | None:
+    """None for the agent's owner; guests, other sessions and the host itself speak in the user's name, too."""
+    kind = kind_of(message.get("provenance"))
+    if kind not in (None, "external_user"):
+        return f"openclaw:{kind}"
+    note = message.get("__openclaw")
+    return GUEST if isinstance(note, dict) and note.get("senderIsOwner") is False else None
 
 
 def _is_heartbeat(role: str, content: Content) -> bool:

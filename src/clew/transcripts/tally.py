@@ -9,12 +9,14 @@ from clew.transcripts.lines import BadLine
 
 LISTED_BAD_LINES = 1000
 """Bad lines that are kept by number and reason; further ones are counted."""
+OTHERS = "others"
+"""How turns are counted that stand in the user's name and that the user did not write."""
 
 
 @dataclass(slots=True)
 class Tally:
     roles: Counter[str] = field(default_factory=Counter)
-    """Turns by who speaks."""
+    """Turns by who speaks: their role, or OTHERS."""
     sessions: Counter[str] = field(default_factory=Counter)
     """Turns by session."""
     calls: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,15 +11,20 @@ from typing import Any, Protocol
 
 from clew.api import JsonObject, Message
 from clew.domain.cutting import cut_end
+from clew.domain.framing import FRAMES
 from clew.domain.identity import ID_BYTES, MAX_ID_LENGTH, checked_id, digest
 from clew.errors import InvalidInput
-from clew.transcripts.tally import Tally
+from clew.transcripts.tally import OTHERS, Tally
 
 MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 OWN_TOOLS = ("mcp__clew__", "mcp_clew_", "clew_")
 """How the tools are called by which an agent asks Clew."""
+RECALLED = "[recalled from Clew]"
 OPEN_CALLS = 10_000
 """Tool calls that wait for their result at once; the oldest are forgotten first."""
+
+_FRAME_OPENINGS = tuple(opening for opening, _ in FRAMES)
+_KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,7 @@ class TurnMaker:
     ) -> Turn:
         bounded = cut_end(text, self.limit_bytes)
         self.tally.cut += bounded is not text
-        self.tally.add_turn(session_id, role, ts)
+        self.tally.add_turn(session_id, role if source is None else OTHERS, ts)
         message = Message(
             role=role,
             text=bounded,
@@ -115,10 +121,18 @@ def session_named(name: Any, otherwise: str) -> str:
     return checked_id(name, "session id") if isinstance(name, str) and name else otherwise
 
 
+def kind_of(origin: Any) -> str | None:
+    """What a line says of where it came from: a short name; None where it says nothing."""
+    kind = origin.get("kind") if isinstance(origin, dict) else origin
+    if kind is None:
+        return None
+    return kind if isinstance(kind, str) and _KIND.fullmatch(kind) else "other"
+
+
 def outcome(tool: str, text: str) -> str:
     """What is kept of a tool's words: of Clew's own none, since what was recalled once must not be learnt again."""
-    if tool.startswith(OWN_TOOLS):
-        return "[recalled from Clew]"
+    if tool.startswith(OWN_TOOLS) or text.lstrip().startswith(_FRAME_OPENINGS):
+        return RECALLED
     return text if text.strip() else "[no output]"
 
 

@@ -117,7 +117,7 @@ class ClewMemory(MemoryProvider):
         """Puts the turn where it will be kept from; never waits for the daemon."""
         if not self._keeps:
             return
-        turns = turns_of(user_content, assistant_content, session_id or self._session_id, messages or [])
+        turns = turns_of(user_content, assistant_content, messages or [])
         for batch in batches(turns):
             params = {"sessionId": session_id or self._session_id, "userId": self._user_id, "messages": batch}
             self._outbox.put("ingest_batch", params)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,20 +18,21 @@ RECALLED = "[recalled from Clew]"
 Message = dict[str, Any]
 
 
-def turns_of(user: str, assistant: str, session_id: str, messages: Sequence[Message]) -> list[Message]:
+def turns_of(user: Any, assistant: Any, messages: Sequence[Any]) -> list[Message]:
     """One exchange as turns: the user's words, the tool calls and results behind the reply, the reply.
 
-    Their ids come from the exchange and its place in the session, so that one that is delivered again is kept once.
+    Their ids are made here, once: what is delivered again is kept once, and an exchange in the same words is another.
+    They tell nothing of the words, since a secret that is cut out later must not shine through them.
     """
-    last_user = max((place for place, message in enumerate(messages) if message.get("role") == "user"), default=None)
-    between = [] if last_user is None else messages[last_user + 1 :]
-    tools = {call.get("id"): _tool_of(call) for message in between for call in _calls(message)}
+    known = [message for message in messages if isinstance(message, dict)]
+    last_user = max((place for place, message in enumerate(known) if message.get("role") == "user"), default=None)
+    between = [] if last_user is None else known[last_user + 1 :]
+    tools = {_id(call.get("id")): _tool_of(call) for message in between for call in _calls(message)}
     steps = [turn for message in between if (turn := _step(message, tools)) is not None]
     if steps and steps[-1]["role"] == "assistant" and "toolCallIds" not in steps[-1]:
         steps.pop()
-    turns = [{"role": "user", "text": user}, *steps, {"role": "assistant", "text": assistant}]
-    identity = json.dumps([session_id, len(messages), user, assistant]).encode("ascii")
-    key = hashlib.blake2b(identity, digest_size=10).hexdigest()
+    turns = [{"role": "user", "text": _text(user)}, *steps, {"role": "assistant", "text": _text(assistant)}]
+    key = secrets.token_hex(10)
     now_ms = time.time_ns() // 1_000_000
     return [
         turn
@@ -42,39 +43,49 @@ def turns_of(user: str, assistant: str, session_id: str, messages: Sequence[Mess
     ]
 
 
-def _step(message: Message, tools: Mapping[Any, str]) -> Message | None:
+def _step(message: Message, tools: Mapping[str | None, str]) -> Message | None:
     """A message behind the reply as a turn; None for what is neither the assistant's nor a tool's.
 
     What was recalled from Clew must not be learnt again.
     """
     text = _text(message.get("content"))
     if message.get("role") == "tool":
-        name = message.get("name") or message.get("tool_name")
-        tool = name if isinstance(name, str) and name else tools.get(message.get("tool_call_id"), "tool")
+        name, call_id = message.get("name") or message.get("tool_name"), _id(message.get("tool_call_id"))
+        tool = whole(name) if isinstance(name, str) and name else tools.get(call_id, "tool")
         said = RECALLED if tool.startswith(OWN_TOOLS) else text or "[no output]"
-        answered = {"toolCallId": message.get("tool_call_id"), "metadata": {"toolName": tool}}
-        return {"role": "tool", "text": said} | answered
+        return {"role": "tool", "text": said, "toolCallId": call_id, "metadata": {"toolName": tool}}
     if message.get("role") != "assistant":
         return None
     calls = _calls(message)
-    ids = [call["id"] for call in calls if isinstance(call.get("id"), str)]
-    parts = [text, *(_call(call.get("function") or {}) for call in calls)]
+    ids = [id_ for call in calls if (id_ := _id(call.get("id"))) is not None]
+    parts = [text, *(_call(call) for call in calls)]
     turn: Message = {"role": "assistant", "text": "\n\n".join(part for part in parts if part)}
     return turn | ({"toolCallIds": ids} if ids else {})
 
 
 def _calls(message: Message) -> list[Message]:
-    return [call for call in message.get("tool_calls") or () if isinstance(call, dict)]
+    calls = message.get("tool_calls")
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list | tuple) else []
+
+
+def _function(call: Message) -> Mapping[str, Any]:
+    function = call.get("function")
+    return function if isinstance(function, dict) else {}
 
 
 def _tool_of(call: Message) -> str:
-    return str((call.get("function") or {}).get("name") or "tool")
+    return whole(str(_function(call).get("name") or "tool"))
 
 
-def _call(function: Mapping[str, Any]) -> str:
-    arguments = function.get("arguments")
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return _beginning(f"[calls {function.get('name')}]\n{text}", CALL_CHARS)
+def _call(call: Message) -> str:
+    arguments = _function(call).get("arguments")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
+    return _beginning(f"[calls {_tool_of(call)}]\n{text}", CALL_CHARS)
+
+
+def _id(value: Any) -> str | None:
+    """The id of a tool call as text: some models number their calls."""
+    return None if value is None or value == "" else whole(str(value))
 
 
 def _text(content: Any) -> str:
@@ -86,11 +97,16 @@ def _text(content: Any) -> str:
 
 
 def bounded(text: str) -> str:
-    """The text, or its beginning with its whole size; half characters, which no daemon takes, replaced."""
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    if len(json.dumps(whole)) <= TEXT_BYTES:
-        return whole
-    return f"{_beginning(whole, TEXT_BYTES // 6)}\n[cut: {len(whole.encode('utf-8')):,} bytes in all]"
+    """The text, or its beginning with its whole size."""
+    text = whole(text)
+    if len(json.dumps(text)) <= TEXT_BYTES:
+        return text
+    return f"{_beginning(text, TEXT_BYTES // 6)}\n[cut: {len(text.encode('utf-8')):,} bytes in all]"
+
+
+def whole(text: str) -> str:
+    """The text without half characters, which no daemon takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _beginning(text: str, chars: int) -> str:

@@ -21,6 +21,9 @@ REFUSED = frozenset({-32602, -32011, -32012, -32015})
 """What the daemon says of a request that it will never take."""
 UNREACHABLE = 0
 
+Request = tuple[str, dict[str, Any]]
+"""A method and its parameters."""
+
 log = logging.getLogger("clew.hermes")
 
 
@@ -92,11 +95,15 @@ def _exchange(connection: socket.socket, method: str, params: Mapping[str, Any],
 
 
 class Outbox:
-    """Requests on their way, in order, carried by one thread. Kept until the daemon took or refused them."""
+    """Requests on their way, in order, carried by one thread while there are any.
+
+    Each is kept until the daemon took or refused it. A batch is taken as a whole or not at all, so the turns of one
+    that is refused go on alone: only the turn at fault is lost.
+    """
 
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
-        self._requests: deque[tuple[str, dict[str, Any]]] = deque()
+        self._requests: deque[Request] = deque()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._stopped = False
@@ -105,7 +112,7 @@ class Outbox:
     def put(self, method: str, params: dict[str, Any]) -> None:
         with self._changed:
             self._requests.append((method, params))
-            if len(self._requests) > WAITING_REQUESTS:
+            while len(self._requests) > WAITING_REQUESTS:
                 self._requests.popleft()
                 log.warning("%s requests wait for Clew; the oldest was given up", WAITING_REQUESTS)
             if self._thread is None:
@@ -126,12 +133,7 @@ class Outbox:
 
     def _carry(self) -> None:
         pause_s = FIRST_PAUSE_S
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._requests or self._stopped)
-                if self._stopped:
-                    return
-                request = self._requests[0]
+        while (request := self._next()) is not None:
             if self._delivered(request):
                 pause_s = FIRST_PAUSE_S
                 continue
@@ -139,8 +141,17 @@ class Outbox:
                 self._changed.wait_for(lambda: self._stopped, pause_s)
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
-    def _delivered(self, request: tuple[str, dict[str, Any]]) -> bool:
+    def _next(self) -> Request | None:
+        """The oldest request; None where the thread has nothing left to do, and another is started for the next."""
+        with self._changed:
+            if self._requests and not self._stopped:
+                return self._requests[0]
+            self._thread = None
+            return None
+
+    def _delivered(self, request: Request) -> bool:
         """Whether the daemon took it, or refused it for good; either way it is done with."""
+        alone: list[Request] = []
         try:
             self._daemon.call(*request, KEEP_S)
         except Trouble as trouble:
@@ -148,10 +159,13 @@ class Outbox:
                 log.warning("turns wait for Clew: %s", trouble)
                 self._note(fails=True)
                 return False
-            log.warning("Clew refused a turn, which is not kept: %s", trouble)
+            alone = _each_alone(request)
+            if not alone:
+                log.warning("Clew refused a turn, which is not kept: %s", trouble)
         with self._changed:
             if self._requests and self._requests[0] is request:
                 self._requests.popleft()
+                self._requests.extendleft(reversed(alone))
         self._note(fails=False)
         return True
 
@@ -159,3 +173,10 @@ class Outbox:
         with self._changed:
             self._fails = fails
             self._changed.notify_all()
+
+
+def _each_alone(request: Request) -> list[Request]:
+    """A request for every turn of a batch; none where it holds no more than one."""
+    method, params = request
+    messages = params.get("messages", ())
+    return [(method, params | {"messages": [message]}) for message in messages] if len(messages) > 1 else []

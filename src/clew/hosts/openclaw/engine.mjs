@@ -4,13 +4,16 @@ import { memoryPrompt } from "./memory.mjs";
 import {
   batches,
   clipped,
-  exchangesOf,
+  finished,
+  idAfter,
   identified,
   isSubagent,
   isWorthStoring,
   newest,
+  owable,
   textOf,
   timeOf,
+  wireHistory,
   wireMessage,
   wireTurn,
 } from "./messages.mjs";
@@ -22,7 +25,8 @@ const COMPACT_DEADLINE_MS = 120_000;
 
 const ANSWER_KEPT_MS = 600_000;
 const QUERY_CHARS = 32_000;
-const OWED_MESSAGES = 500;
+const IDS_ASKED = 300;
+const IDS_KNOWN = 10_000;
 const QUOTES_KNOWN = 8;
 const BYTES_A_TOKEN = 4;
 
@@ -61,24 +65,30 @@ export class Engine {
 
   /** Stores a turn that the host holds for complete. Throws where that fails: the host then keeps it and asks again. */
   async commitTurn({ sessionId, sessionKey, messages, isHeartbeat }) {
-    if (isHeartbeat) return { status: "committed" };
-    const receipts = await this.#store({ sessionId, sessionKey }, identified(messages));
+    const turn = delivered(messages, sessionKey);
+    if (isHeartbeat) {
+      this.#session(sessionId).note(turn);
+      return { status: "committed" };
+    }
+    const receipts = await this.#store({ sessionId, sessionKey }, turn);
     const known = receipts.length > 0 && receipts.every((receipt) => receipt.duplicate);
     return { status: known ? "duplicate" : "committed" };
   }
 
   /** How hosts before `commitTurn` deliver: several times a turn, with ever more of it. */
   async afterTurn({ sessionId, sessionKey, messages, prePromptMessageCount = 0, isHeartbeat }) {
-    await this.#deliver({ sessionId, sessionKey, isHeartbeat }, identified(messages).slice(prePromptMessageCount));
+    const about = { sessionId, sessionKey, isHeartbeat };
+    await this.#deliver(about, delivered(messages, sessionKey, prePromptMessageCount));
   }
 
   async ingest({ sessionId, sessionKey, message, isHeartbeat }) {
-    const count = await this.#deliver({ sessionId, sessionKey, isHeartbeat }, identified([message]));
+    const count = await this.#deliver({ sessionId, sessionKey, isHeartbeat }, delivered([message], sessionKey));
     return { ingested: count > 0 };
   }
 
   async ingestBatch({ sessionId, sessionKey, messages, isHeartbeat }) {
-    return { ingestedCount: await this.#deliver({ sessionId, sessionKey, isHeartbeat }, identified(messages)) };
+    const about = { sessionId, sessionKey, isHeartbeat };
+    return { ingestedCount: await this.#deliver(about, delivered(messages, sessionKey)) };
   }
 
   async assemble(request) {
@@ -142,7 +152,7 @@ export class Engine {
       session.budget = tokenBudget;
       const context = await this.#ask({ sessionId, sessionKey, prompt, tokenBudget, since }, turns);
       answer = session.keep({ ...asked, since, at: performance.now(), ...answerOf(context) });
-      this.#catchUp({ sessionId, sessionKey }, turns, answer);
+      this.#catchUp({ sessionId, sessionKey }, finished(turns, prompt));
     }
     const addition = [answer.authored, await memoryLines].filter(Boolean).join("\n\n");
     return {
@@ -166,66 +176,83 @@ export class Engine {
     return context;
   }
 
-  /** Stores what the host knows and never delivered: a session older than Clew, turns it answered alone while no daemon
-   * was there, and what the agent said without being asked, which the host joins to the reply before it. */
-  #catchUp(about, turns, { count, stored }) {
+  /** Stores what the host knows and never delivered: a session older than Clew, and turns it answered alone while no
+   * daemon was there. One look at a time, beside the turn: what it misses is there for the next. */
+  #catchUp(about, turns) {
     const session = this.#session(about.sessionId);
-    const tail = turns.slice(Math.max(turns.length - count, 0));
-    const isUnknown = tail.length > 0 && stored.size === 0 && session.caughtUpTo === null;
-    const missing = isUnknown ? turns : exchangesOf(tail).flatMap((exchange) => unstoredOf(exchange, stored));
-    const lastId = missing.at(-1)?.id;
-    if (lastId === undefined || session.caughtUpTo === lastId) return;
-    session.caughtUpTo = lastId;
-    this.#store(about, missing, { background: true }).catch((error) => {
-      session.caughtUpTo = null;
-      this.#plugin.complain("earlier turns were not caught up", error);
-    });
+    if (session.isCatchingUp) return;
+    session.isCatchingUp = true;
+    this.#takeOver(about, session, turns)
+      .catch((error) => this.#plugin.complain("earlier turns were not caught up", error))
+      .finally(() => (session.isCatchingUp = false));
+  }
+
+  /** What will still be delivered is left to that: only then it is known whose words they are. */
+  async #takeOver(about, session, turns) {
+    const owed = new Set(session.owed.map(({ id }) => id));
+    const open = turns.filter((turn) => isWorthStoring(turn) && !session.isStored(turn) && !owed.has(turn.id));
+    const found = new Set();
+    for (let start = 0; start < open.length; start += IDS_ASKED) {
+      const ids = open.slice(start, start + IDS_ASKED).map(({ id }) => id);
+      const params = { collection: `session_raw:${about.sessionId}`, ids, maxChars: 1 };
+      const { records } = await this.#plugin.call("get", params, { deadlineMs: STORE_DEADLINE_MS, background: true });
+      session.note(records);
+      for (const { id } of records) found.add(id);
+    }
+    const missing = open.filter(({ id }) => !found.has(id));
+    await this.#store(about, missing.map(wireHistory), { isHistory: true });
   }
 
   /** For hosts that deliver each message once and go on: what cannot be stored now is tried again with the next. */
-  async #deliver({ isHeartbeat, ...about }, turns) {
-    if (isHeartbeat) return 0;
+  async #deliver({ isHeartbeat, ...about }, messages) {
     const session = this.#session(about.sessionId);
-    const owed = new Map([...session.owed, ...turns].map((turn) => [turn.id, turn]));
+    if (isHeartbeat) {
+      session.note(messages);
+      return 0;
+    }
+    const owed = [...new Map([...session.owed, ...messages].map((message) => [message.id, message])).values()];
     try {
-      const receipts = await this.#store(about, [...owed.values()]);
+      const receipts = await this.#store(about, owed);
       session.owed = [];
       return receipts.filter((receipt) => receipt.stored).length;
     } catch (error) {
-      session.owed = [...owed.values()].slice(-OWED_MESSAGES);
+      session.owed = owable(owed);
       this.#plugin.complain("messages wait to be stored", error);
       return 0;
     }
   }
 
-  /** Sends turns in batches, each stored as a whole or not at all; sending one again changes nothing. */
-  async #store({ sessionId, sessionKey }, turns, { background = false } = {}) {
+  /** Sends messages in batches, each stored as a whole or not at all; sending one again changes nothing. */
+  async #store({ sessionId, sessionKey }, messages, { isHistory = false } = {}) {
     const until = performance.now() + STORE_DEADLINE_MS;
     const about = isSubagent(sessionKey) ? { sessionId } : { sessionId, userId: this.#plugin.userOf({ sessionKey }) };
+    const session = this.#session(sessionId);
     const receipts = [];
-    const send = async (messages) => {
-      const deadlineMs = background ? STORE_DEADLINE_MS : Math.max(until - performance.now(), 1);
-      const options = { deadlineMs, background, eager: !background };
-      const answer = await this.#plugin.call("ingest_batch", { ...about, messages }, options);
+    const send = async (part) => {
+      const deadlineMs = isHistory ? STORE_DEADLINE_MS : Math.max(until - performance.now(), 1);
+      const options = { deadlineMs, background: isHistory, eager: !isHistory };
+      const answer = await this.#plugin.call("ingest_batch", { ...about, messages: part }, options);
       receipts.push(...answer.receipts);
     };
-    for (const batch of batches(turns.filter(isWorthStoring).map(wireTurn))) {
+    for (const batch of batches(messages)) {
       try {
         await send(batch);
       } catch (error) {
         if (!REFUSED.has(error.code)) throw error;
-        await this.#sendEach(batch, send);
+        await this.#sendEach(batch, send, isHistory);
       }
+      session.note(batch);
     }
-    this.#session(sessionId).grown ||= receipts.some((receipt) => receipt.stored);
+    session.grown ||= receipts.some((receipt) => receipt.stored);
     return receipts;
   }
 
-  /** One message the daemon will never take must not hold up the others. One whose id is taken by other words, said in
-   * the same moment at the same length, goes under a second id; where that is taken, too, it is there already. */
-  async #sendEach(batch, send) {
+  /** One message the daemon will never take must not hold up the others. Where its id is taken by other words, those of
+   * the host's history are the same message as it was delivered. A delivered one is another message of the same moment
+   * and goes under the next id; where that is taken, too, it is there already. */
+  async #sendEach(batch, send, isHistory) {
     for (const message of batch) {
-      for (const id of [message.id, `${message.id}-b`]) {
+      for (const id of isHistory ? [message.id] : [message.id, idAfter(message.id)]) {
         const error = await send([{ ...message, id }]).then(() => null, (reason) => reason);
         if (error !== null && !REFUSED.has(error.code)) throw error;
         if (error !== null && error.code !== CONFLICT) this.#plugin.complain("a message cannot be stored", error);
@@ -236,7 +263,7 @@ export class Engine {
 
   #session(sessionId) {
     const { sessions } = this.#plugin.link;
-    return sessions.get(sessionId) ?? remember(sessions, sessionId, new Session());
+    return remember(sessions, sessionId, sessions.get(sessionId) ?? new Session());
   }
 }
 
@@ -249,9 +276,23 @@ class Session {
   grown = false;
   /** Messages that could not be stored yet. */
   owed = [];
-  /** The last message that was taken over from the host's history. */
-  caughtUpTo = null;
+  isCatchingUp = false;
+  #stored = new Set();
   #quotes = [];
+
+  /** Whether it is known that the daemon has a message, will never take it, or shall not have it. */
+  isStored({ id }) {
+    return this.#stored.has(id);
+  }
+
+  /** Keeps the ids of messages that need not be looked for again. */
+  note(messages) {
+    for (const { id } of messages) this.#stored.add(id);
+    for (const id of this.#stored) {
+      if (this.#stored.size <= IDS_KNOWN) break;
+      this.#stored.delete(id);
+    }
+  }
 
   /** The host shows an engine its own view again before every further model call of a turn. */
   isQuote(message) {
@@ -281,25 +322,20 @@ class Session {
   }
 }
 
+/** What the host delivers, as it is kept: all of it, or what comes after the first messages. */
+function delivered(messages, sessionKey, passedOver = 0) {
+  return identified(messages).slice(passedOver).filter(isWorthStoring).map((turn) => wireTurn(turn, sessionKey));
+}
+
 /** What is needed of a context: how many of the newest messages stay, and what is quoted after them, as data. */
 function answerOf(context) {
   const quoted = [context.guidanceText, context.recalledText].filter(Boolean).join("\n\n");
-  const refs = context.sections.find(({ name }) => name === "tail")?.refs ?? [];
   return {
     count: context.messages.length,
     quotes: quoted ? [{ role: "user", content: [{ type: "text", text: quoted }], timestamp: Date.now() }] : [],
     authored: context.authoredText,
     tokens: context.usedTokens,
-    stored: new Set(refs.map((ref) => ref.slice(ref.lastIndexOf("/") + 1))),
   };
-}
-
-/** All of an exchange whose question is not stored; else the replies that are not. Outcomes of tools do not count: the
- * host cuts them in its history. */
-function unstoredOf(exchange, stored) {
-  const isNew = exchange[0].role === "user" && !stored.has(exchange[0].id);
-  const replies = exchange.filter((turn) => turn.role === "assistant" && !stored.has(turn.id) && isWorthStoring(turn));
-  return isNew ? exchange : replies;
 }
 
 /** The host's own messages; where they are over the budget, the newest that fit, from a user's message on. */

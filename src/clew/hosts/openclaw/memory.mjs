@@ -6,6 +6,7 @@ const PROBE_DEADLINE_MS = 1000;
 const QUERY_CHARS = 32_000;
 const SNIPPET_CHARS = 700;
 const PAGE_CHARS = 50_000;
+const LINES = /[^\n]{1,20000}\n?|\n/gu;
 const EXPANSION_TOKENS = 8000;
 
 const PROMPT_LINES = [
@@ -148,9 +149,16 @@ async function open(plugin, about, { path, from = 1, lines = 200 }, signal) {
 
 async function expanded(plugin, { sessionId }, id, options) {
   const params = { sessionId, ids: [id], budgetTokens: EXPANSION_TOKENS };
-  const { text, closed } = await plugin.call("expand", params, options);
-  const more = closed.map((node) => `[not opened: session_summary:${sessionId}/${node.id}]`);
-  return [text, ...more].filter(Boolean).join("\n");
+  const { turns, closed } = await plugin.call("expand", params, options);
+  const shown = turns.filter(({ trust }) => trust !== "quarantined").map((turn) => {
+    const { day, who, trust } = described(turn);
+    return `[session_raw:${sessionId}/${turn.id}] ${day} ${who} (${trust}): ${turn.text}`;
+  });
+  const more = closed.map(({ kind, id: closedId }) => {
+    const place = kind === "turn" ? "session_raw" : "session_summary";
+    return `[not opened: ${place}:${sessionId}/${closedId}]`;
+  });
+  return [...shown, ...more].join("\n");
 }
 
 /** The collections a path may mean among those this user and session may read: nobody else's can be named. */
@@ -170,11 +178,17 @@ function described({ ts, role, trust, provenance, metadata }) {
   return { day: new Date(ts).toISOString().slice(0, 10), who: clipped(String(who), 80), trust };
 }
 
+/** As many lines as were asked for and fit, and where to read on. A line that is very long counts as several. */
 function page(text, from, count) {
-  const all = text.split("\n");
-  const shown = clipped(all.slice(from - 1, from - 1 + count).join("\n"), PAGE_CHARS);
-  const next = from + count <= all.length ? { nextFrom: from + count } : {};
-  return { from, lines: count, truncated: from > 1 || "nextFrom" in next, text: shown, ...next };
+  const all = text.match(LINES) ?? [];
+  const asked = all.slice(from - 1, from - 1 + count);
+  let room = PAGE_CHARS;
+  const over = asked.findIndex((line) => (room -= line.length) < 0);
+  const shown = over < 0 ? asked : asked.slice(0, over);
+  const end = from + shown.length;
+  const next = shown.length > 0 && end <= all.length ? { nextFrom: end } : {};
+  const part = shown.join("").replace(/\n$/, "");
+  return { from, lines: shown.length, truncated: from > 1 || "nextFrom" in next, text: part, ...next };
 }
 
 /** What the host's memory prompt says, ours included; ours alone where its SDK cannot be reached from here. */

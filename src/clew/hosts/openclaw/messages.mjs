@@ -9,6 +9,7 @@ const MESSAGES_SENT = 400;
 const CHARS_A_TOKEN = 3;
 const ARGUMENTS_CHARS = 2000;
 const HINT_CHARS = 500;
+const OWED_BYTES = 4 * 1024 * 1024;
 
 /** What was recalled once must not be learnt again. */
 const OWN_TOOLS = new Set(["memory_search", "memory_get"]);
@@ -17,18 +18,24 @@ const RECALLED = "[recalled from Clew]";
 const ROLES = { user: "user", assistant: "assistant", toolResult: "tool", system: "system" };
 
 /** Messages with their texts and ids. Only the user's messages have a key of the host's own, so an id is made from
- * role, time and length: the same when a message is delivered again and in the host's history, another one where the
- * host has joined two messages or cut one. Not from the words: a secret in them must not shine through a hash. */
+ * role and time, with a number where several share them. Not from the words: the host cuts, marks and joins them in its
+ * history, where a message must have the id it was delivered with; nor may a secret in them shine through a hash. */
 export function identified(messages) {
   const seen = new Map();
   return messages.map((message) => {
     const text = textOf(message);
-    const mark = [message.role, timeOf(message) ?? text, text.length].join("\n");
+    const mark = [message.role, timeOf(message) ?? text].join("\n");
     const base = createHash("sha256").update(mark).digest("hex").slice(0, ID_CHARS);
     const count = (seen.get(base) ?? 0) + 1;
     seen.set(base, count);
     return { message, text, role: ROLES[message.role] ?? "system", id: count === 1 ? base : `${base}-${count}` };
   });
+}
+
+/** The id of the next message of the same role and time. */
+export function idAfter(id) {
+  const [base, count = "1"] = id.split("-");
+  return `${base}-${Number(count) + 1}`;
 }
 
 /** A message as the daemon takes it, and all that ever leaves this process of one. */
@@ -41,22 +48,35 @@ export function wireMessage({ message, text, role, id }) {
   return wire;
 }
 
-/** The same for keeping it: with the tool's name, and where a text comes from that is not the person's own. */
-export function wireTurn(turn) {
+/** The same for keeping what was delivered: with the tool's name, and where a text comes from that is not the person's
+ * own. */
+export function wireTurn(turn, sessionKey) {
+  return kept(turn, sourceOf(turn.message, sessionKey));
+}
+
+/** The same for what was read in the host's history: there the words of several people can stand in one message. */
+export function wireHistory(turn) {
+  return kept(turn, "openclaw:history");
+}
+
+function kept(turn, source) {
   const wire = wireMessage(turn);
-  const source = sourceOf(turn.message);
-  if (source) wire.source = source;
+  if (turn.role === "user" && source) wire.source = source;
   const { toolName, isError } = turn.message;
   if (OWN_TOOLS.has(toolName)) wire.text = RECALLED;
   if (turn.role === "tool") wire.metadata = { toolName: String(toolName ?? ""), isError: isError === true };
   return wire;
 }
 
-/** Guests in a channel, other sessions and the host itself write in the user's role, too. */
-function sourceOf({ role, provenance, __openclaw: host }) {
-  if (role !== "user") return null;
+/** Guests in a channel, hooks, other sessions and the host itself write in the user's role, too. The host marks what
+ * its owner wrote; where it says nothing about a sender, the session's key tells whether a person is there at all. */
+function sourceOf({ provenance, __openclaw: host }, sessionKey) {
   if (["inter_session", "internal_system"].includes(provenance?.kind)) return `openclaw:${provenance.kind}`;
-  return host?.senderIsOwner === false ? "openclaw:guest" : null;
+  if (host?.senderIsOwner === true) return null;
+  if (Object.keys(host ?? {}).some((name) => name.startsWith("sender"))) return "openclaw:guest";
+  const place = (sessionKey ?? "").toLowerCase().replace(/^agent:[^:]*:/, "");
+  const machine = /(?:^|:)(hook|cron):/.exec(place);
+  return machine ? `openclaw:${machine[1]}` : null;
 }
 
 /** All that leaves this process of a hook's event. */
@@ -98,8 +118,10 @@ function asJson(value) {
   }
 }
 
+/** Whether a message says something. Where a tool's result is missing, the host puts a new one of its own each time. */
 export function isWorthStoring({ message, text }) {
-  return message.role in ROLES && text.trim() !== "";
+  const isMadeUp = message.details?.openclawSyntheticMissingToolResult === true;
+  return message.role in ROLES && text.trim() !== "" && !isMadeUp;
 }
 
 export function isSubagent(sessionKey) {
@@ -127,14 +149,18 @@ export function newest(turns, tokenBudget) {
   return kept.slice(Math.max(firstOfUser, 0));
 }
 
-/** Each user's message with what follows it. */
-export function exchangesOf(messages) {
-  const turns = [];
-  for (const message of messages) {
-    if (message.role === "user" || turns.length === 0) turns.push([]);
-    turns.at(-1).push(message);
-  }
-  return turns;
+/** All but the turn under way, which older hosts show before they deliver it. */
+export function finished(turns, prompt) {
+  const start = turns.findLastIndex(({ role }) => role === "user");
+  const isUnderWay = prompt !== "" && start >= 0 && turns[start].text.includes(prompt);
+  return isUnderWay ? turns.slice(0, start) : turns;
+}
+
+/** The newest messages that one session may hold in this process until they can be stored. */
+export function owable(messages) {
+  let bytes = OWED_BYTES;
+  const start = messages.findLastIndex((message) => (bytes -= jsonBytes(message)) < 0);
+  return messages.slice(start + 1);
 }
 
 export function* batches(messages) {
