@@ -69,8 +69,9 @@ class Tools:
     ) -> Annotated[CallToolResult, shapes.Lines]:
         """Find what was said, kept or done: one line each, best first, with references.
 
-        Looks through the user's memories, all their earlier turns, captured tool outcomes and shared notes. Then use
-        timeline for what was around a line, get for its whole text, expand for a summary's turns.
+        Looks through the user's memories, what they said in any session, captured tool outcomes and shared notes.
+        What the assistant said is found in its session: name it. Then use timeline for what was around a line, get for
+        its whole text, expand for a summary's turns.
         """
         user_id, session = self.reach.user_id, self.reach.session(session_id)
         said = self.memory.search(query, k=limit, user_id=user_id, session_id=session)
