@@ -267,3 +267,30 @@ def test_the_ledger_knows_a_target_only_until_the_files_are_clean(store: Store) 
     other = PurgeEntry("p0", 1, PurgeKind.SESSION, "d", None, {"records": 3})
     store.note_purge(other)
     assert store.purges() == [other, replace(entry, target=None, counts={"records": 1})]
+
+
+@pytest.mark.requirement("STORE-6", "FACT-3", "OBS-1")
+def test_what_rests_on_others_goes_when_nothing_is_left_of_them(store: Store) -> None:
+    store.append([turn("said", id="a", user="u"), turn("said again", id="b", user="u")])
+    raw = "session_raw:s"
+    resting = {
+        "facts:user:u/alone": (f"{raw}/a",),
+        "facts:user:u/both": (f"{raw}/a", f"{raw}/b"),
+        "facts:user:u/upon": ("facts:user:u/alone",),
+        "facts:user:u/circle": ("facts:user:u/circle", f"{raw}/a"),
+        "plans:user:u/p": (f"{raw}/a",),
+        "observations:s/o": (f"{raw}/a", f"{raw}/b"),
+        "observations:s/other": (f"{raw}/b",),
+    }
+    for ref, sources in resting.items():
+        collection, _, id_ = ref.partition("/")
+        about = replace(draft(ref, role=None), metadata={"sources": list(sources)})
+        store.put([NewRecord(about, Place(collection, id_))])
+    store.purge(order(PurgeKind.RECORD, f"{raw}/a"))
+    assert ids(store, "facts:user:u") == ["both"]
+    assert ids(store, "plans:user:u") == []
+    assert ids(store, "observations:s") == ["other"]
+    store.purge(order(PurgeKind.RECORD, f"{raw}/b", "p2"))
+    assert ids(store, "facts:user:u") == []
+    store.purge(order(PurgeKind.USER, "u", "p3"))
+    assert not [name for name, _ in store.collections() if name.startswith(("facts", "plans", "observations"))]

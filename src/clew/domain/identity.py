@@ -42,6 +42,9 @@ _SCOPE_OF_KIND = {
     "user": Scope.USER,
     "ledger": Scope.USER,
     "archive": Scope.USER,
+    "facts": Scope.USER,
+    "plans": Scope.USER,
+    "observations": Scope.SESSION,
 }
 
 
@@ -83,6 +86,25 @@ def ledger_of_user(user_id: str) -> str:
 def ledger_of_session(session_id: str) -> str:
     """What was captured in a session."""
     return f"ledger:session:{checked_id(session_id, 'sessionId')}"
+
+
+def facts_of(user_id: str | None) -> str:
+    """What holds, and held, for a user; without one, for all."""
+    return f"facts:{_whose(user_id)}"
+
+
+def plans_of(user_id: str | None) -> str:
+    """What a user means to do; without one, what is planned for all."""
+    return f"plans:{_whose(user_id)}"
+
+
+def observations_of(session_id: str) -> str:
+    """The dated log of what happened in a session."""
+    return f"observations:{checked_id(session_id, 'sessionId')}"
+
+
+def _whose(user_id: str | None) -> str:
+    return GLOBAL if user_id is None else f"user:{checked_id(user_id, 'userId')}"
 
 
 def archive_of(collection: str) -> str:
@@ -133,7 +155,7 @@ def holds_turns(collection: str) -> bool:
 
 def is_derived(collection: str) -> bool:
     """Whether Clew alone writes it: from turns, or from what the operator wrote."""
-    derived = ("session_summary", "authored", "elevated", "ledger", "archive")
+    derived = ("session_summary", "authored", "elevated", "ledger", "archive", "facts", "plans", "observations")
     return kind_of(collection) in derived or is_internal(collection)
 
 

@@ -1,8 +1,9 @@
 """What a record was made from, and what was made from it.
 
 A summary is made from turns or lower summaries, in the light of earlier ones; a memory is kept from a turn; a record
-that others were merged into speaks for those as well. What a record says of itself in metadata that a client gave
-does not count: a memory's id must be the one that its turn gives it.
+that others were merged into speaks for those as well; facts, plans and observations rest on what they cite. What a
+record says of itself in metadata that a client gave does not count: a memory's id must be the one that its turn gives
+it, and only Clew writes what cites.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clew.domain import identity
+from clew.domain.citing import sources_in
 from clew.domain.lineage import lineage_of
 from clew.domain.marks import Mark, value_of
 from clew.domain.model import Record
@@ -18,10 +20,12 @@ from clew.services.history import all_summaries
 from clew.services.parts import Parts
 from clew.services.refs import located, place_of
 from clew.storage.protocol import Place
-from clew.storage.purging import memory_places
+from clew.storage.purging import home_ref, memory_places, rests_on_others
 
 WITHHELD_IDS = "withheld_ids"
 """Where a summary's metadata names the sources whose words did not enter it, because they were quarantined."""
+
+_RECORDS_A_READ = 1000
 
 _Node = tuple[bool, str]
 """A node of a session: whether it is a summary, and its id."""
@@ -34,18 +38,19 @@ class Derivation:
         self._parts = parts
         self._sources: dict[str, list[Record]] = {}
         self._made_from: dict[str, Mapping[_Node, Sequence[Record]]] = {}
+        self._claims: dict[str, list[Record]] | None = None
 
     def sources(self, record: Record) -> list[Record]:
         """The records whose words may have entered this one, at home."""
         if record.ref not in self._sources:
-            found = [*self._of_summary(record), *self._of_memory(record), *self._of_merge(record)]
+            found = [*self._of_summary(record), *self._of_memory(record), *self._of_merge(record), *self._cited(record)]
             self._sources[record.ref] = _each_once(found)
         return self._sources[record.ref]
 
     def products(self, record: Record) -> list[Record]:
         """The records that its words may have entered."""
         places = self._parts.store.places(record.collection, record.id)
-        found = [*self._summaries(places), *self._memories(places), *self._merged_into(record)]
+        found = [*self._summaries(places), *self._memories(places), *self._merged_into(record), *self._citing(places)]
         return _each_once(found)
 
     def all_products(self, record: Record) -> list[Record]:
@@ -86,6 +91,11 @@ class Derivation:
         for ref in _merged_refs(record):
             yield from self._at(ref)
 
+    def _cited(self, record: Record) -> Iterator[Record]:
+        if rests_on_others(record.collection):
+            for ref in sources_in(record.metadata):
+                yield from self._at(ref)
+
     # --- products --------------------------------------------------------------------------------------
 
     def _summaries(self, places: Sequence[Place]) -> Iterator[Record]:
@@ -112,6 +122,15 @@ class Derivation:
         for collection, id_ in memory_places((place.collection, place.id) for place in places):
             yield from self._parts.store.get(collection, [id_])
 
+    def _citing(self, places: Sequence[Place]) -> Iterator[Record]:
+        if self._claims is None:
+            self._claims = {}
+            for record in _resting(self._parts):
+                for ref in sources_in(record.metadata):
+                    self._claims.setdefault(ref, []).append(record)
+        for place in places:
+            yield from self._claims.get(home_ref(place.collection, place.id), ())
+
     def _merged_into(self, record: Record) -> list[Record]:
         """What it was merged into, and not what merely holds in its place."""
         kept = value_of(record.marks, Mark.SUPERSEDED_BY)
@@ -126,6 +145,15 @@ class Derivation:
             return [at_home(self._parts, located(self._parts, ref))]
         except (NotFound, InvalidInput):  # it is gone, and has nothing to say any more
             return []
+
+
+def _resting(parts: Parts) -> Iterator[Record]:
+    """Every record that rests on others which it names."""
+    for name, _ in parts.store.collections():
+        after = 0
+        while rests_on_others(name) and (read := parts.store.page(name, after, _RECORDS_A_READ)):
+            yield from read
+            after = read[-1].seq
 
 
 def at_home(parts: Parts, record: Record) -> Record:

@@ -20,8 +20,10 @@ from clew.storage.purging import (
     PurgeKind,
     bared_nodes,
     cited_in,
+    citing,
     collections_of_session,
     collections_of_user,
+    fallen_claims,
     fallen_summaries,
     holds_captures,
     holds_memories,
@@ -29,6 +31,7 @@ from clew.storage.purging import (
     is_from,
     memory_places,
     record_places,
+    rests_on_others,
     target_digest,
     without_links,
 )
@@ -138,6 +141,7 @@ class Judged(Held):
             doomed |= fallen
         sessions = sorted({*whole, *(name for name in self._touched(doomed) if self._is_emptied(name, doomed))})
         doomed |= self._in([name for session in sessions for name in collections_of_session(session)])
+        doomed |= self._fallen_claims(doomed)
         purged = self._counted(order, sessions, doomed)
         gone = {home_ref(place.collection, place.id) for place in self._places(doomed)}
         for text in self._state.texts.values():
@@ -209,6 +213,16 @@ class Judged(Held):
         lost = {place.id for place in self._places(doomed) if place.collection in names}
         fallen = fallen_summaries(lineages, lost)
         return {members[id_].text for id_ in fallen}, bared_nodes(lineages, fallen, lost)
+
+    def _fallen_claims(self, doomed: set[int]) -> set[int]:
+        claims = [
+            citing(member.text, name, id_, self._state.texts[member.text].draft.metadata)
+            for name, collection in self._state.collections.items()
+            if rests_on_others(name)
+            for id_, member in collection.members.items()
+        ]
+        gone = {home_ref(place.collection, place.id) for place in self._places(doomed)}
+        return fallen_claims(claims, gone, lambda ref: bool(list(self._keys(record_places(ref)))))
 
     def _counted(self, order: Purge, sessions: Sequence[str], doomed: set[int]) -> Purged:
         texts = [self._state.texts[key] for key in doomed]

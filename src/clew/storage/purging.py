@@ -2,21 +2,23 @@
 
 With a user go their records; a session in which they alone spoke goes whole, and so does one that loses its last
 turn. With a turn go the memory kept from it and every summary its words may have entered; what that stood for, and
-what stays, stands in the active view again. With a record goes what rests under its id in the archive.
+what stays, stands in the active view again. With a record goes what rests under its id in the archive. A fact or a
+plan goes with the last record it rests on, and a line of the observation log with the first, whose words it may hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from clew.domain import identity
+from clew.domain.citing import sources_in
 from clew.domain.identity import digest
 from clew.domain.lineage import Lineage
 from clew.domain.marks import Mark, value_of
@@ -138,6 +140,8 @@ def collections_of_user(user_id: str) -> list[str]:
         identity.owned_by(user_id),
         identity.guidance_of_user(user_id),
         identity.ledger_of_user(user_id),
+        identity.facts_of(user_id),
+        identity.plans_of(user_id),
     ]
     return own + [identity.archive_of(name) for name in own]
 
@@ -151,6 +155,7 @@ def collections_of_session(session_id: str) -> list[str]:
         identity.dismissed(session_id),
         identity.guidance_of_session(session_id),
         identity.ledger_of_session(session_id),
+        identity.observations_of(session_id),
     ]
     return own + [identity.archive_of(name) for name in own]
 
@@ -159,8 +164,69 @@ def holds_memories(collection: str) -> bool:
     return identity.kind_of(collection.removeprefix(ARCHIVE)) == "user"
 
 
+def rests_on_others(collection: str) -> bool:
+    """Whether its members are made from others, which they name."""
+    return identity.kind_of(collection.removeprefix(ARCHIVE)) in _RESTING
+
+
+_RESTING = ("facts", "plans", "observations")
+
+
 def holds_captures(collection: str) -> bool:
     return identity.kind_of(collection.removeprefix(ARCHIVE)) == "ledger"
+
+
+class Citing(NamedTuple):
+    """A record that rests on others, as it stands in one collection."""
+
+    record: int
+    ref: str
+    """How it is cited at home."""
+    sources: tuple[str, ...]
+    needs_all: bool
+    """Whether it holds words of each of its sources, and so goes with any of them."""
+
+
+def citing(record: int, collection: str, id_: str, metadata: Metadata) -> Citing:
+    needs_all = identity.kind_of(collection.removeprefix(ARCHIVE)) == "observations"
+    return Citing(record, home_ref(collection, id_), sources_in(metadata), needs_all)
+
+
+def fallen_claims(claims: Iterable[Citing], gone: AbstractSet[str], exists: Callable[[str], bool]) -> set[int]:
+    """The keys of the records that nothing holds up any more, once what is named is gone.
+
+    What rested on those falls with them; records that rest on one another alone hold nothing up.
+    """
+    touched = _touched(claims, gone)
+    doubtful = gone | {claim.ref for claim in touched}
+    standing = {ref for claim in touched for ref in claim.sources if ref not in doubtful and exists(ref)}
+    waiting = list(touched)
+    while waiting:
+        held = [claim for claim in waiting if _is_held(claim, standing)]
+        if not held:
+            break
+        standing |= {claim.ref for claim in held}
+        waiting = [claim for claim in waiting if claim.ref not in standing]
+    return {claim.record for claim in waiting}
+
+
+def _touched(claims: Iterable[Citing], gone: AbstractSet[str]) -> list[Citing]:
+    """What rests on something that is gone, or on what does, and so on."""
+    named: dict[str, list[Citing]] = {}
+    for claim in claims:
+        for ref in claim.sources:
+            named.setdefault(ref, []).append(claim)
+    found: dict[str, Citing] = {}
+    waiting = list(gone)
+    while waiting:
+        fresh = [claim for claim in named.get(waiting.pop(), ()) if claim.ref not in found]
+        found |= {claim.ref: claim for claim in fresh}
+        waiting += [claim.ref for claim in fresh]
+    return list(found.values())
+
+
+def _is_held(claim: Citing, standing: set[str]) -> bool:
+    return standing.issuperset(claim.sources) if claim.needs_all else not standing.isdisjoint(claim.sources)
 
 
 def counts_of(purged: Purged) -> dict[str, int]:

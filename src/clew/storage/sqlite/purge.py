@@ -23,8 +23,10 @@ from clew.storage.purging import (
     PurgeKind,
     bared_nodes,
     cited_in,
+    citing,
     collections_of_session,
     collections_of_user,
+    fallen_claims,
     fallen_summaries,
     holds_captures,
     holds_memories,
@@ -32,6 +34,7 @@ from clew.storage.purging import (
     is_from,
     memory_places,
     record_places,
+    rests_on_others,
     target_digest,
     without_links,
 )
@@ -70,6 +73,7 @@ def purge(connection: apsw.Connection, order: Purge) -> Purged:
     bared = _doom_summaries(connection)
     sessions = sorted({*whole, *_emptied_sessions(connection)})
     _doom_collections(connection, [name for session in sessions for name in collections_of_session(session)])
+    _doom_claims(connection)
     purged = _counted(connection, order, sessions)
     _unlink(connection)
     affected = [row[0] for row in many(connection, "collections_of_doomed")]
@@ -116,13 +120,19 @@ def _select(connection: apsw.Connection, order: Purge) -> list[str]:
 
 
 def _records(connection: apsw.Connection, ref: str) -> list[tuple[int]]:
-    found = [
+    found = _found(connection, ref)
+    if not found:
+        raise NotFound(f"there is no record {ref!r}")
+    return found
+
+
+def _found(connection: apsw.Connection, ref: str) -> list[tuple[int]]:
+    """The records that a reference may mean, at home and in the archive."""
+    members = [
         first(connection, "find_member", (collection_key(connection, collection), id_))
         for collection, id_ in record_places(ref)
     ]
-    if not any(found):
-        raise NotFound(f"there is no record {ref!r}")
-    return [(int(member[1]),) for member in found if member is not None]
+    return [(int(member[1]),) for member in members if member is not None]
 
 
 def _sessions_of_user(connection: apsw.Connection, user_id: str) -> list[str]:
@@ -172,9 +182,23 @@ def _doom_summaries(connection: apsw.Connection) -> dict[str, list[str]]:
 
 def _summaries(connection: apsw.Connection, session: str) -> tuple[dict[str, int], dict[str, Lineage]]:
     collection = collection_key(connection, identity.session_summary(session))
-    rows = many(connection, "summaries_of_collection", key_range(collection)) if collection is not None else []
+    rows = many(connection, "records_of_collection", key_range(collection)) if collection is not None else []
     read = {id_: read_lineage(decode_metadata(metadata)) for id_, _, metadata in rows}
     return {id_: record for id_, record, _ in rows}, {id_: found for id_, found in read.items() if found is not None}
+
+
+def _doom_claims(connection: apsw.Connection) -> None:
+    """Facts, plans and observations go with what they rest on."""
+    claims = [
+        citing(record, name, id_, decode_metadata(metadata))
+        for key, name in many(connection, "named_collections")
+        if rests_on_others(name)
+        for id_, record, metadata in many(connection, "records_of_collection", key_range(key))
+    ]
+    if claims:
+        gone = {home_ref(name, id_) for _, name, id_ in many(connection, "doomed_places")}
+        fallen = fallen_claims(claims, gone, lambda ref: bool(_found(connection, ref)))
+        run_each(connection, "doom_record", [(record,) for record in sorted(fallen)])
 
 
 def _emptied_sessions(connection: apsw.Connection) -> list[str]:

@@ -202,6 +202,9 @@ ORDER BY r.key;
 -- name: collection_keys
 SELECT key FROM collections;
 
+-- name: named_collections
+SELECT key, name FROM collections;
+
 -- name: records_after
 SELECT r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms, r.text, r.metadata, r.marks,
        coalesce(uses.access_count, 0), uses.last_used_ms
@@ -343,7 +346,7 @@ WHERE own.key BETWEEN ? AND ? AND (collections.name GLOB 'turns:*' OR collection
 -- name: undoomed_member
 SELECT 1 FROM members WHERE key BETWEEN ? AND ? AND record NOT IN (SELECT record FROM purging) LIMIT 1;
 
--- name: summaries_of_collection
+-- name: records_of_collection
 SELECT members.id, members.record, records.metadata
 FROM members JOIN records ON records.key = members.record WHERE members.key BETWEEN ? AND ?;
 
