@@ -6,25 +6,15 @@ from typing import Any
 
 import pytest
 
+from clew.domain.considered import Considered, importance_of, kind_of
 from clew.domain.framing import CUT_MARK
 from clew.domain.kinds import kind_of_text
 from clew.domain.layers import LINE_CHARS, OVERVIEW_CHARS, Layer
 from clew.domain.layout import PACK_CLOSE, PACK_OPEN, Entry, Shown, arranged, fit, line, rendered
 from clew.domain.marks import By, Mark, made
 from clew.domain.model import Metadata, Provenance, Record, Trust
-from clew.domain.packing import (
-    COMPARED,
-    SUMMARY_ITEMS,
-    UNTRUSTED_ITEMS,
-    Considered,
-    Policy,
-    Reason,
-    Selection,
-    importance_of,
-    kind_of,
-    pack_score,
-    select,
-)
+from clew.domain.opposing import COMPARED
+from clew.domain.packing import SUMMARY_ITEMS, UNTRUSTED_ITEMS, Policy, Reason, Selection, pack_score, select
 from clew.domain.paths import without_private_paths
 from clew.domain.ranking import Weights
 from tests.lines import read

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
 from itertools import dropwhile
 
-from clew.domain.dissent import Claim, claim, disagreement, may_disagree, rough_words
-from clew.domain.identity import LEDGER_ORIGIN, archive_of, session_of
+from clew.domain.considered import Considered, importance_of, kind_of, superseded_by
 from clew.domain.importance import Label
-from clew.domain.kinds import kind_of_text
-from clew.domain.marks import Mark, value_of
-from clew.domain.model import Kind, Provenance, Record, Trust
+from clew.domain.model import Provenance, Trust
+from clew.domain.opposing import Dissent, with_dissent
 from clew.domain.ranking import Weights
 from clew.domain.terms import fold
 
@@ -37,10 +34,6 @@ NEXT_TO_BEST = 0.5
 """Where something is near enough to be packed, so is what is at least so near, as a share of it: the rest of an
 answer is often worded less like the question."""
 
-COMPARED = 24
-"""Candidates beyond the items of a pack that are looked through for one that contradicts them."""
-
-_KIND_CHARS = 2000
 _SAME_TEXT_CHARS = 4000
 
 
@@ -103,37 +96,6 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
-    """A record that may enter a pack. `origin` is the same for all places of one turn."""
-
-    record: Record
-    origin: str
-    score: float
-    similarity: float
-
-    @property
-    def ref(self) -> str:
-        return self.record.ref
-
-    def is_of(self, session_id: str) -> bool:
-        """Whether it was said or done in a session, or is the memory kept from something that was."""
-        return session_of(self.origin.removeprefix(LEDGER_ORIGIN)) == session_id
-
-    @property
-    def cited(self) -> str:
-        """How marks of other records name it, whether it rests in the archive or not."""
-        return self.record.ref.removeprefix(archive_of(""))
-
-
-@dataclass(frozen=True, slots=True)
-class Dissent:
-    """A record that contradicts another one of the pack."""
-
-    ref: str
-    against: str
-
-
-@dataclass(frozen=True, slots=True)
 class Selection:
     chosen: tuple[Considered, ...]
     """Best first; what contradicts another stands right behind it."""
@@ -148,7 +110,7 @@ def select(candidates: Sequence[Considered], policy: Policy, asked: str = "") ->
     ranked = in_order(candidates)
     admitted = _admitted(ranked, policy, reasons)
     kept, spare = _within_caps(_distinct(admitted, asked, reasons), policy, reasons)
-    chosen, dissent = _with_dissent(kept, spare, policy.items)
+    chosen, dissent = with_dissent(kept, spare, policy.items)
     taken = {item.ref for item in chosen}
     reasons.update({item.ref: Reason.CAP for item in (*kept, *spare) if item.ref not in taken})
     return Selection(tuple(chosen), dissent, reasons)
@@ -172,35 +134,6 @@ def pack_score(similarity: float, recency: float, nearness: float, weights: Weig
     """The score of search, for a candidate that was found by its similarity alone."""
     base = weights.similarity * similarity + weights.recency * recency + weights.scope * nearness
     return min(max(base * quality, 0.0), 1.0)
-
-
-def kind_of(record: Record) -> str:
-    """What sort of thing a record says: as it was marked, else as it reads."""
-    marked = value_of(record.marks, Mark.KIND)
-    if isinstance(marked, str):
-        return marked
-    if record.provenance is Provenance.SUMMARY:
-        return Kind.NOTE
-    return kind_of_text(record.text[:_KIND_CHARS], record.role)
-
-
-def importance_of(record: Record) -> str | None:
-    """The label of its grade; None where it has none."""
-    grade = value_of(record.marks, Mark.GRADE)
-    label = grade.get("label") if isinstance(grade, dict) else None
-    return label if isinstance(label, str) else None
-
-
-def superseded_by(record: Record) -> str | None:
-    """The reference of what replaces a record."""
-    ref = value_of(record.marks, Mark.SUPERSEDED_BY)
-    return ref if isinstance(ref, str) else None
-
-
-def refs_in(record: Record, mark: Mark) -> list[str]:
-    """The references a mark lists."""
-    listed = value_of(record.marks, mark)
-    return [ref for ref in listed if isinstance(ref, str)] if isinstance(listed, list) else []
 
 
 # --- refusing ----------------------------------------------------------------------------------------
@@ -314,69 +247,3 @@ def _within_caps(
         else:
             reasons[item.ref] = Reason.CAP
     return kept, spare
-
-
-# --- dissent -----------------------------------------------------------------------------------------
-
-
-def _with_dissent(
-    kept: list[Considered], spare: Sequence[Considered], items: int
-) -> tuple[list[Considered], Dissent | None]:
-    """The best pair that disagrees stands together: what is better founded or newer first, the other marked."""
-    found = _opposed(kept, spare) if items > 1 else None
-    if found is None:
-        return kept, None
-    one, other = found
-    held, against = (one, other) if _standing(one) >= _standing(other) else (other, one)
-    chosen = []
-    for item in kept:
-        if item is one:
-            chosen += [held, against]
-        elif item is not other:
-            chosen.append(item)
-    if len(chosen) > items:
-        last = max(place for place, item in enumerate(chosen) if item is not held and item is not against)
-        del chosen[last]
-    return chosen, Dissent(against.ref, held.ref)
-
-
-def _opposed(kept: Sequence[Considered], spare: Sequence[Considered]) -> tuple[Considered, Considered] | None:
-    """The first that was kept and the best other candidate that contradicts it."""
-    stances = [_Stance(item) for item in (*kept, *spare[:COMPARED])]
-    for place, one in enumerate(stances[: len(kept)]):
-        for other in stances[place + 1 :]:
-            if _contradict(one, other):
-                return one.item, other.item
-    return None
-
-
-class _Stance:
-    """What a candidate says, taken apart only where another speaks in much the same words."""
-
-    def __init__(self, item: Considered) -> None:
-        self.item = item
-        self.cited = item.cited
-        self.words = rough_words(item.record.text)
-        self.marked = frozenset(refs_in(item.record, Mark.CONTRADICTS))
-        """References of what it was marked as contradicting."""
-
-    @cached_property
-    def claim(self) -> Claim | None:
-        return claim(self.item.record.text)
-
-
-def _contradict(one: _Stance, other: _Stance) -> bool:
-    """Whether one was marked as contradicting the other, or their words do."""
-    if other.cited in one.marked or one.cited in other.marked:
-        return True
-    if not may_disagree(one.words, other.words):
-        return False
-    return one.claim is not None and other.claim is not None and disagreement(one.claim, other.claim) is not None
-
-
-_BY_TRUST = (Trust.QUARANTINED, Trust.UNTRUSTED, Trust.UNKNOWN, Trust.TRUSTED)
-
-
-def _standing(item: Considered) -> tuple[int, int]:
-    """Of two that disagree, which is the one to go by: the more trusted, then the newer."""
-    return _BY_TRUST.index(item.record.trust), item.record.ts_ms

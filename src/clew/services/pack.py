@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from clew.api import Bundle, Pack, PackItem
-from clew.domain.packing import Reason, importance_of
+from clew.domain.considered import importance_of
+from clew.domain.packing import Reason
 from clew.services.archive import bring_back, home_of, home_ref
 from clew.services.pack_decision import Decision, decide
 from clew.services.pack_trace import stored_trace, trace_of

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.api import Pack
+from clew.domain.considered import Considered, kind_of
 from clew.domain.layers import one_line
 from clew.domain.layout import PACK_CLOSE, PACK_OPEN, Entry, Shown, arranged, fit, line, rendered
 from clew.domain.model import Kind, Provenance, Record, Trust
-from clew.domain.packing import WORDS_ALONE, Considered, Policy, Reason, eased, kind_of, select
+from clew.domain.packing import WORDS_ALONE, Policy, Reason, eased, select
 from clew.domain.paths import without_private_paths
 from clew.errors import InvalidInput
 from clew.index.search import Query

@@ -14,9 +14,10 @@ from enum import StrEnum
 import msgspec
 
 from clew.domain import identity
+from clew.domain.considered import Considered, refs_in, superseded_by
 from clew.domain.marks import Mark
 from clew.domain.model import Record
-from clew.domain.packing import Considered, Policy, pack_score, refs_in, superseded_by
+from clew.domain.packing import Policy, pack_score
 from clew.domain.ranking import SIMILARITY_ALONE
 from clew.index.search import Candidate, Query, search
 from clew.services.parts import Parts

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import msgspec
 
 from clew.api import CandidateTrace, LaneTrace, Trace
+from clew.domain.considered import importance_of
 from clew.domain.identity import digest
-from clew.domain.packing import INCLUDED, Reason, importance_of
+from clew.domain.packing import INCLUDED, Reason
 from clew.services.pack_decision import Decision
 from clew.services.pack_search import Sighting
 from clew.storage.protocol import StoredTrace

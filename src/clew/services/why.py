@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from clew.api import CandidateTrace, Explanation, Pack, Why
+from clew.domain.considered import kind_of, superseded_by
 from clew.domain.model import Record
-from clew.domain.packing import (
-    SUMMARY_ITEMS,
-    UNTRUSTED_ITEMS,
-    Reason,
-    kind_of,
-    superseded_by,
-)
+from clew.domain.packing import SUMMARY_ITEMS, UNTRUSTED_ITEMS, Reason
 from clew.index.search import Query, similarities
 from clew.services.archive import home_of
 from clew.services.pack_decision import Decision, decide
