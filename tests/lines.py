@@ -15,6 +15,6 @@ def read(line: str) -> dict[str, Any]:
     if rest:
         (notes,) = rest
         assert notes
-        assert notes.keys() <= {"trust", "dissent", "payload", "more", "ref"}
+        assert notes.keys() <= {"trust", "dissent", "superseded", "payload", "more", "ref"}
         assert all(isinstance(value, str) and value for value in notes.values())
     return {"n": number, "when": when, "who": who, "text": text} | notes

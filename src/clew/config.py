@@ -13,6 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
+from clew.domain.predicates import registry
 from clew.errors import InvalidInput
 
 CONFIG_FILE = "clew.toml"
@@ -80,6 +81,10 @@ class Config:
     pack_items: int = _setting(12, "Items of a pack at most.", 1, 100)
     pack_min_similarity: float = _setting(0.35, "Records less similar to the query than this are not packed.", 0, 1)
 
+    fact_predicates: tuple[str, ...] = _setting(
+        (), "Predicates of facts beside those that are built in: lives_in=single, speaks=many."
+    )
+
     gate_threshold: float = _setting(0.35, "A user's turn at or above this is kept as a memory.", 0, 1)
 
     authored_files: tuple[str, ...] = _setting((), "Markdown the operator wrote for the agent, such as AGENTS.md.")
@@ -103,6 +108,15 @@ class Config:
     recall_candidates: int = _setting(64, "Records near to the query that are weighed for a context.", 1, 1000)
     recall_items: int = _setting(48, "Records a context recalls at most.", 1, 999)
     recall_min_similarity: float = _setting(0.25, "Records less similar than this are not recalled.", 0, 1)
+    observe_buffer_tokens: int = _setting(
+        32_000,
+        "Turns behind the last one observed are observed when they pass this, or what the tail has room for.",
+        256,
+        10_000_000,
+    )
+    observe_block_tokens: int = _setting(
+        8000, "The observation log of a session is pruned when it passes this.", 256, 1_000_000
+    )
     tokenizer: str = _setting("auto", "auto, estimate, o200k_base or cl100k_base.")
 
     compact_cluster_turns: int = _setting(20, "Turns that one summary stands for.", 1, 1000)
@@ -133,6 +147,7 @@ class Config:
         _check_choice("redaction", self.redaction, REDACTION_POLICIES)
         for setting in self.redaction_scopes:
             _check_choice(f"redaction_scopes: {setting}", setting.rpartition("=")[2], REDACTION_POLICIES)
+        registry(self.fact_predicates)
         _check_choice("tokenizer", self.tokenizer, ("auto", "estimate", "o200k_base", "cl100k_base"))
 
     @property

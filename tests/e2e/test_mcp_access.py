@@ -34,6 +34,7 @@ OF_BOB = [
     "ledger:session:bobs/e1",
     "elevated:user:bob/bobs/b3",
     "archive:user:bob/m2",
+    "facts:user:bob/f1",
     "private/p1",
 ]
 
@@ -53,6 +54,7 @@ def shared(memory: Memory) -> Memory:
     memory.capture(Event(text=f"typed: {SECRET}", tool="bash", session_id="bobs", user_id="bob", id="e1"))
     assert memory.flush().ok
     memory.compact("bobs", force=True)
+    memory.facts_assert("safe", "configured_as", SECRET, user_id="bob", statement=f"Yes, {SECRET}.")
     return memory
 
 
@@ -90,6 +92,7 @@ def test_no_tool_and_no_resource_reaches_another_user(shared: Memory) -> None:
         for tool in ("search", "pack"):
             result = await client.call_tool(tool, {"query": SECRET})
             assert "heron-4711" not in result.model_dump_json()
+        assert not (await called(client, "facts", subject="safe"))["known"]
 
     with_client(shared, work)
     assert shared.get("user:bob", "m1").records[0].text == SECRET

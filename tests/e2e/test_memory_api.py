@@ -26,7 +26,7 @@ def test_a_users_turn_is_kept_in_the_session_and_among_the_users_turns(api: Memo
     assert receipt.stored
     assert receipt.collections == ("session_raw:s", "session:s", "turns:ana")
     reply = api.ingest("s", "assistant", "Noted.", user_id="ana")
-    assert reply.collections == ("session_raw:s", "session:s")
+    assert reply.collections == ("session_raw:s", "session:s", "replies:ana")
     assert [record.text for record in api.list("turns:ana").records] == ["The staging database is in Frankfurt."]
     assert len(api.list("session_raw:s").records) == 2
 

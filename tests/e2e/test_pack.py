@@ -203,7 +203,8 @@ def test_every_reason_is_reached_and_every_candidate_has_one(memory: Memory) -> 
     tight = packed(budget_tokens=120)
     assert (tight["lead"], tight["one more"]) == (Reason.RELEVANT, Reason.BUDGET)
     assert packed(kinds=("decision",))["lead"] == Reason.KIND
-    assert {*capped.values(), *tight.values(), Reason.KIND, Reason.PRESENT} == set(Reason)
+    elsewhere = {Reason.KIND, Reason.PRESENT, Reason.DUE, Reason.STALE, Reason.ENDED}
+    assert {*capped.values(), *tight.values(), *elsewhere} == set(Reason)
 
 
 # --- the trace ---------------------------------------------------------------------------------------
@@ -258,8 +259,8 @@ def test_traces_are_kept_without_content_and_can_be_listed_shown_and_compared(ap
     assert [head.id for head in listed.traces] == [two.trace_id, one.trace_id]
     assert listed.traces[1].included == len(one.items)
     trace = api.call(ShowTrace(id=one.trace_id))
-    assert [lane.name for lane in trace.lanes] == ["hot", "warm", "cold"]
-    assert [lane.searched for lane in trace.lanes] == [True, True, False]
+    assert [lane.name for lane in trace.lanes] == ["hot", "warm", "cold", "facts", "plans", "graph"]
+    assert [lane.name for lane in trace.lanes if not lane.searched] == ["cold"]
     written = msgspec.json.encode(trace).decode()
     assert not any(word in written for word in ("staging", "listens", "rack", "green tea", "8080"))
     assert all(candidate.reason in set(Reason) for candidate in trace.candidates)

@@ -23,10 +23,13 @@ from clew.services import artifacts, capture_log
 from clew.services.authored import Library
 from clew.services.capture import capture
 from clew.services.coverage import Coverage
+from clew.services.fact_views import FactViews
 from clew.services.harvest import harvest
 from clew.services.ledger_lines import decode, encode, log_files
 from clew.services.meaning import Meaning
 from clew.services.parts import Parts
+from clew.services.recent import RecentTurns
+from clew.services.session_locks import SessionLocks
 from clew.storage.memory import MemoryStore
 from clew.storage.protocol import Store
 from tests.conftest import FixedClock
@@ -59,6 +62,9 @@ def make_parts(folder: Path, store: Store | None = None, **settings: Any) -> Par
         ids=CountedIds(),
         library=Library(),
         coverage=Coverage(),
+        facts=FactViews(),
+        session_locks=SessionLocks(),
+        recent=RecentTurns(),
     )
 
 

@@ -159,6 +159,8 @@ class Context(Answer, frozen=True):
     budget_tokens: int
     used_tokens: int
     degraded: tuple[str, ...] = ()
+    observations_text: str = ""
+    """The observation log, framed; it stands before the tail, and is the same bytes until the observer runs again."""
 
     def as_messages(self) -> list[dict[str, str]]:
         """The whole context in the plain shape chat APIs take.
@@ -167,9 +169,10 @@ class Context(Answer, frozen=True):
         system's voice.
         """
         authored = [{"role": "system", "content": self.authored_text}] if self.authored_text else []
+        log = [{"role": "user", "content": self.observations_text}] if self.observations_text else []
         tail = [{"role": message.role, "content": message.text} for message in self.messages]
         quoted = [{"role": "user", "content": text} for text in (self.guidance_text, self.recalled_text) if text]
-        return authored + tail + quoted
+        return authored + log + tail + quoted
 
 
 class CompactReceipt(Answer, frozen=True):

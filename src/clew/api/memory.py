@@ -32,7 +32,9 @@ from clew.api.answers import (
     Status,
     VerifyReport,
 )
+from clew.api.facts_methods import FactsApi
 from clew.api.governing import Age, AgeReceipt, Purge, PurgeReceipt, Review, ReviewReceipt, Revive
+from clew.api.graph_methods import GraphApi
 from clew.api.ledger import (
     Capture,
     CaptureReceipt,
@@ -45,6 +47,7 @@ from clew.api.ledger import (
     Timeline,
     TimelineView,
 )
+from clew.api.observing_methods import ObservingApi
 from clew.api.packing import Bundle, Explanation, Pack, Why
 from clew.api.requests import (
     Assemble,
@@ -77,7 +80,7 @@ from clew.api.requests import (
 from clew.domain.identity import session_raw
 
 
-class MemoryApi(ABC):
+class MemoryApi(FactsApi, GraphApi, ObservingApi, ABC):
     """The operations of Clew as methods. Subclasses say only how a request reaches the engine."""
 
     @abstractmethod
@@ -157,13 +160,14 @@ class MemoryApi(ABC):
         budget_tokens: int | None = None,
         user_id: str | None = None,
         since: int | None = None,
+        mode: str = "recall",
     ) -> Context:
         """The context for the next model call, never over the budget."""
         given = None if messages is None else tuple(messages)
         return self.call(
             Assemble(
                 session_id=session_id, query=query, messages=given,
-                budget_tokens=budget_tokens, user_id=user_id, since=since,
+                budget_tokens=budget_tokens, user_id=user_id, since=since, mode=mode,
             )
         )  # fmt: skip
 

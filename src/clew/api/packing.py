@@ -23,11 +23,13 @@ class PackItem(Answer, frozen=True):
     tokens: int
     dissent: bool = False
     """Whether it stands here because it contradicts what was chosen."""
+    superseded_by: str | None = None
+    """Of what holds no longer: the reference of the fact that holds instead, empty where none does."""
 
 
 class LaneTrace(Answer, frozen=True):
     name: str
-    """`hot`: the running session. `warm`: what is kept. `cold`: what was archived."""
+    """`hot`: the running session. `warm`: what is kept. `cold`: what was archived. `facts`, `plans`, `graph`."""
     collections: tuple[str, ...]
     searched: bool
     candidates: int = 0
@@ -53,6 +55,8 @@ class CandidateTrace(Answer, frozen=True):
     tokens: int = 0
     linked_from: str | None = None
     """The candidate that led to it, and whose place it takes: one that it replaces or contradicts."""
+    path: tuple[str, ...] = ()
+    """The way through the graph that led to it: the record of each edge."""
 
 
 class Trace(Answer, frozen=True):

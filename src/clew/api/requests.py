@@ -179,6 +179,9 @@ class Assemble(Request[Context], frozen=True):
     since: int | None = None
     """When this conversation began, in milliseconds since the epoch. Summaries of older turns are recalled only where
     they answer the query. Without it, a stored session counts as a whole, and given messages as all there is."""
+    mode: str = "recall"
+    """What stands for the past beyond the tail: `recall`, the session's `observations`, or `both`. With observations,
+    the tail is all that was not observed yet, and what it has no room for is observed first."""
 
 
 class Compact(Request[CompactReceipt], frozen=True):

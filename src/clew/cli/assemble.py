@@ -16,17 +16,29 @@ from clew.cli.terminal import print_degraded, print_heading, print_table, print_
 @click.command(
     "assemble",
     cls=Verb,
-    examples=["clew assemble --session s1 --user ada --query 'our backups' --budget 1000"],
+    examples=[
+        "clew assemble --session s1 --user ada --query 'our backups' --budget 1000",
+        "clew assemble --session s1 --mode observations",
+    ],
 )
 @click.option("--session", required=True, metavar="ID", help="The running session; gives the tail.")
 @click.option("--user", metavar="ID", help="Recall this user's memories and turns, too.")
 @click.option("--query", metavar="TEXT", help="What to recall for; else the newest user turn.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS", help="Size; else budget_tokens.")
+@click.option(
+    "--mode",
+    type=click.Choice(["recall", "observations", "both"]),
+    default="recall",
+    show_default=True,
+    help="What stands for the past beyond the tail.",
+)
 @click.pass_obj
-def command(invocation: Invocation, *, session: str, user: str | None, query: str | None, budget: int | None) -> None:
+def command(
+    invocation: Invocation, *, session: str, user: str | None, query: str | None, budget: int | None, mode: str
+) -> None:
     """Build the context for the next model call, within a token budget."""
     with invocation.open() as memory:
-        context = memory.assemble(session, query=query, budget_tokens=budget, user_id=user)
+        context = memory.assemble(session, query=query, budget_tokens=budget, user_id=user, mode=mode)
     invocation.show(context, print_context)
 
 
@@ -38,6 +50,7 @@ def print_context(context: Context) -> None:
         [(part.name, part.items, part.used_tokens, part.budget_tokens, _left_out(part)) for part in context.sections],
     )
     _print_part("Authored rules, word for word", context.authored_text)
+    _print_part("Observed so far, framed as data", context.observations_text)
     click.echo()
     print_heading(f"Tail, word for word ({len(context.messages)} turns)")
     for message in context.messages:

@@ -43,6 +43,12 @@ SECTIONS: dict[str, dict[str, str]] = {
         "why": "why",
         "redact": "redact",
     },
+    "What is true and connected": {
+        "facts": "facts",
+        "plans": "plans",
+        "graph": "graph",
+        "observe": "observe",
+    },
     "Govern": {
         "trust": "trust",
         "lifecycle": "lifecycle",

@@ -297,7 +297,8 @@ def _python() -> Iterator[str]:
     yield from _class(Config, "load")
     yield f"\n## Operations\n\n{OPERATIONS_INTRODUCTION}"
     by_python_name = {PYTHON_NAMES.get(name, name): kind for name, kind in api.REQUESTS.items()}
-    methods = [name for name in vars(api.MemoryApi) if name in by_python_name]
+    every_name = (name for part in (api.MemoryApi, *api.MemoryApi.__bases__) for name in vars(part))
+    methods = [name for name in every_name if name in by_python_name]
     for name in methods:
         kind = by_python_name[name]
         yield f"\n### {name}\n\n{_signature(getattr(api.MemoryApi, name))}\n\n{_what(kind)}"

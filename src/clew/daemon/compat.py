@@ -51,7 +51,7 @@ from clew.daemon.compat_params import (
     SearchTextCollections,
 )
 from clew.daemon.wire import arguments
-from clew.domain.identity import session_of
+from clew.domain.identity import session_of, spans_sessions
 from clew.errors import InvalidInput
 
 P = TypeVar("P")
@@ -81,6 +81,7 @@ TYPE_OF_SCOPE: Mapping[str, str] = {
     "session_raw": "turn",
     "session_summary": "summary",
     "turns": "turn",
+    "replies": "turn",
     "user": "memory",
     "global": "memory",
 }
@@ -267,7 +268,7 @@ def _metadata(record: RecordView) -> JsonObject:
         "stability_weight": record.stability,
         "token_estimate": record.tokens,
         "trust": record.trust,
-        "userId": owner if scope in ("user", "turns") else None,
+        "userId": owner if scope in ("user", "turns", "replies") else None,
         "sessionId": owner if scope in ("session", "session_raw", "session_summary") else _kept_from(record),
         "raw_history": True if scope == "session_raw" else None,
         "active_view": False if scope == "session_raw" else None,
@@ -280,7 +281,7 @@ def _kept_from(record: RecordView) -> str | None:
     """The session of the turn that a memory was kept from, or that stands among all turns of its user."""
     source = record.metadata.get("source")
     name = source.get("id") if isinstance(source, dict) else record.id
-    is_turn = record.collection.startswith("turns:") or isinstance(source, dict)
+    is_turn = spans_sessions(record.collection) or isinstance(source, dict)
     return (session_of(name) or None) if is_turn and isinstance(name, str) else None
 
 

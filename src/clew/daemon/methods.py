@@ -42,6 +42,9 @@ HANDLERS: dict[str, Handler] = {name: _own(kind) for name, kind in REQUESTS.item
 
 WRITES = frozenset(
     {"ingest", "ingest_batch", "put", "clear", "delete", "delete_batch", "capture", "harvest", "purge", "review"}
+    | {"facts_assert", "facts_invalidate", "facts_accept", "facts_decline"}
+    | {"graph_merge", "graph_unmerge", "graph_rebuild"}
     | {"insert_text", "insert_session_turn", "flush_namespace"}
+    | {"plans_add", "plans_close"}
 )
 """Methods that one client's requests pass one by one, in the order they were sent: turns must not change places."""

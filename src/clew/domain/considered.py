@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from clew.domain.identity import LEDGER_ORIGIN, archive_of, session_of
 from clew.domain.kinds import kind_of_text
@@ -10,6 +11,16 @@ from clew.domain.marks import Mark, value_of
 from clew.domain.model import Kind, Provenance, Record
 
 _KIND_CHARS = 2000
+
+
+class Lapse(StrEnum):
+    """Why a fact or a plan does not hold."""
+
+    SUPERSEDED = "superseded"
+    STALE = "stale"
+    """What it rests on is gone, or has changed."""
+    ENDED = "ended"
+    """It was taken back, its time is over or has not come, or it was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +31,11 @@ class Considered:
     origin: str
     score: float
     similarity: float
+    lapse: Lapse | None = None
+    replaced_by: str | None = None
+    """Of evidence for what holds no longer: the reference of the fact that holds instead, empty where none does."""
+    due: bool = False
+    """Whether it is a plan whose day has come."""
 
     @property
     def ref(self) -> str:

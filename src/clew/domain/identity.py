@@ -39,6 +39,7 @@ _SCOPE_OF_KIND = {
     "session_summary": Scope.SESSION,
     "elevated": Scope.USER,
     "turns": Scope.USER,
+    "replies": Scope.USER,
     "user": Scope.USER,
     "ledger": Scope.USER,
     "archive": Scope.USER,
@@ -98,6 +99,11 @@ def plans_of(user_id: str | None) -> str:
     return f"plans:{_whose(user_id)}"
 
 
+def aliases_of(user_id: str | None) -> str:
+    """Which names of the graph mean the same, by the operator's word: for a user; without one, for all."""
+    return f"_aliases:{_whose(user_id)}"
+
+
 def observations_of(session_id: str) -> str:
     """The dated log of what happened in a session."""
     return f"observations:{checked_id(session_id, 'sessionId')}"
@@ -112,8 +118,13 @@ def archive_of(collection: str) -> str:
     return f"archive:{collection}"
 
 
+def replies_to(user_id: str) -> str:
+    """What assistants said to a user, over all sessions."""
+    return f"replies:{checked_id(user_id, 'userId')}"
+
+
 def owned_by(user_id: str) -> str:
-    """Turns that were taken in for a user and said by others: replies, outcomes of tools."""
+    """Turns that were taken in for a user, and said neither by nor to the user: what tools were asked and gave back."""
     return f"_owned:{checked_id(user_id, 'userId')}"
 
 
@@ -150,7 +161,12 @@ def holds_summaries(collection: str) -> bool:
 
 def holds_turns(collection: str) -> bool:
     """Whether its members are turns, in the order in which they were said."""
-    return kind_of(collection) in ("session", "session_raw", "turns")
+    return kind_of(collection) in ("session", "session_raw", "turns", "replies")
+
+
+def spans_sessions(collection: str) -> bool:
+    """Whether its members are turns of several sessions, each by its name among them."""
+    return kind_of(collection) in ("turns", "replies")
 
 
 def is_derived(collection: str) -> bool:
@@ -200,6 +216,11 @@ LEDGER_ORIGIN = "ledger\n"
 def session_of(name: str) -> str:
     """The session of a turn, by its name among all turns of its user."""
     return name.rpartition("/")[0]
+
+
+def id_of(name: str) -> str:
+    """The id of a turn in its session, by its name among all turns of its user."""
+    return name.rpartition("/")[2].replace("%2F", "/").replace("%25", "%")
 
 
 def turn_id(session_id: str, role: Role, ts_ms: int, text: str, occurrence: int = 0) -> str:

@@ -47,6 +47,8 @@ class Entry:
     """What is kept beside it and must be fetched: its name and size."""
     contradicts: str = ""
     """The reference of the item it is at odds with."""
+    replaced_by: str | None = None
+    """Of what holds no longer: the reference of what holds instead, empty where nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +101,19 @@ def arranged(fitted: Sequence[Shown]) -> list[Shown]:
 def rendered(ordered: Sequence[Shown]) -> tuple[str, list[str]]:
     """The framed text, and its lines without the frame."""
     numbers = {shown.entry.ref: place for place, shown in enumerate(ordered, 1)}
-    lines = [line(shown, numbers[shown.entry.ref], numbers.get(shown.entry.contradicts)) for shown in ordered]
+    lines = [
+        line(
+            shown,
+            numbers[shown.entry.ref],
+            numbers.get(shown.entry.contradicts),
+            numbers.get(shown.entry.replaced_by or ""),
+        )
+        for shown in ordered
+    ]
     return frame(lines, PACK_OPEN, PACK_CLOSE), lines
 
 
-def line(shown: Shown, number: int, against: int | None) -> str:
+def line(shown: Shown, number: int, against: int | None = None, instead: int | None = None) -> str:
     """One item as it is quoted, with its reference where the rest of it or what is kept beside it can be fetched."""
     entry, more = shown.entry, _more(shown)
     quoted = Quoted(
@@ -112,6 +122,7 @@ def line(shown: Shown, number: int, against: int | None) -> str:
         text=shown.text,
         trust=entry.trust,
         dissent="" if against is None else f"contradicts [{against}]",
+        superseded="" if entry.replaced_by is None else "no longer so" if instead is None else f"now [{instead}]",
         payload=entry.payload,
         more=more,
         ref=entry.ref if more or entry.payload else "",

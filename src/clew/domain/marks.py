@@ -31,6 +31,10 @@ class Mark(StrEnum):
     CONTRADICTS = "contradicts"
     MERGED = "merged"
     """References of the records that were merged into it."""
+    DECLINED = "declined"
+    """Ids of what was proposed from its words and is not to be proposed again."""
+    PLAN_STATE = "plan_state"
+    """How a plan ended, and the turn that says so: `{"state": …, "source": …}`; open where it is not set."""
 
 
 class By(StrEnum):

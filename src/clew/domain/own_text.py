@@ -44,7 +44,10 @@ _CUT_ITEM = (
 
 _LINE_END = r"[^\S\n]*+(?:\n|\Z)"
 _ITEMS = re.compile(rf"{_LINE_END}(?:{_PREFIX}(?:(?:{_ITEM})?{_LINE_END}|{_CUT_ITEM}))*+")
-_KINDS = "session|session_raw|session_summary|turns|user|global|elevated|ledger|archive|authored"
+_KINDS = (
+    "session|session_raw|session_summary|turns|replies|user|global|elevated|ledger|archive|authored"
+    "|facts|plans|observations"
+)
 _CITATION = rf'"ref" ?: ?"(?:{_KINDS})[:/](?:[^"\\\n]++|\\.)*+"'
 _OWN_ITEM = rf"{_SAID} ?, ?\{{ ?(?:{_NOTE} ?, ?){{0,7}}+{_CITATION} ?\}} ?\],?"
 _STRAY = re.compile(

@@ -52,9 +52,12 @@ class Reason(StrEnum):
     BUDGET = "budget"
     CAP = "cap"
     PRESENT = "present"
+    DUE = "due"
+    STALE = "stale"
+    ENDED = "ended"
 
 
-INCLUDED = frozenset({Reason.RELEVANT, Reason.DISSENT})
+INCLUDED = frozenset({Reason.RELEVANT, Reason.DISSENT, Reason.DUE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +113,7 @@ def select(candidates: Sequence[Considered], policy: Policy, asked: str = "") ->
     ranked = in_order(candidates)
     admitted = _admitted(ranked, policy, reasons)
     kept, spare = _within_caps(_distinct(admitted, asked, reasons), policy, reasons)
-    chosen, dissent = with_dissent(kept, spare, policy.items)
+    chosen, dissent = with_dissent(kept, spare, policy.items, asked)
     taken = {item.ref for item in chosen}
     reasons.update({item.ref: Reason.CAP for item in (*kept, *spare) if item.ref not in taken})
     return Selection(tuple(chosen), dissent, reasons)
@@ -126,8 +129,8 @@ def eased(policy: Policy, candidates: Sequence[Considered]) -> Policy:
 
 
 def in_order(candidates: Sequence[Considered]) -> list[Considered]:
-    """Best first; equal scores by time, newest first, then by reference."""
-    return sorted(candidates, key=lambda item: (-item.score, -item.record.ts_ms, item.ref))
+    """What is due, then best first; equal scores by time, newest first, then by reference."""
+    return sorted(candidates, key=lambda item: (not item.due, -item.score, -item.record.ts_ms, item.ref))
 
 
 def pack_score(similarity: float, recency: float, nearness: float, weights: Weights, quality: float) -> float:
@@ -158,15 +161,23 @@ def _refusal(item: Considered, policy: Policy, holding: set[str]) -> Reason | No
         record.trust is Trust.QUARANTINED or item.similarity >= policy.min_similarity
     ):
         return Reason.TRUST
-    if item.similarity < policy.min_similarity:
+    if item.similarity < policy.min_similarity and not item.due:
         return Reason.SCORE
-    if superseded_by(record) is not None and item.ref not in holding:
-        return Reason.SUPERSEDED
+    if (overtaken := _overtaken(item, holding)) is not None:
+        return overtaken
     if policy.kinds and kind_of(record) not in policy.kinds:
         return Reason.KIND
     if importance_of(record) == Label.IGNORE and item.similarity < policy.strong_similarity:
         return Reason.IMPORTANCE
     return None
+
+
+def _overtaken(item: Considered, holding: set[str]) -> Reason | None:
+    """Why it holds no longer."""
+    if item.lapse is not None:
+        return Reason(item.lapse.value)
+    is_replaced = superseded_by(item.record) is not None and item.ref not in holding
+    return Reason.SUPERSEDED if is_replaced else None
 
 
 def _is_present(item: Considered, policy: Policy) -> bool:

@@ -54,6 +54,9 @@ KEYWORD_INFLUENCE = 0.3
 DECAY_INFLUENCE = 0.5
 """How much of its score a summary loses that says nothing of what it stands for."""
 
+REPLY_SHARE = 0.75
+"""How much of its similarity a reply keeps beside what its user said: replies are long, and repeat the question."""
+
 HOP_SHARE = 0.5
 """What a document gets of the score of a text that links to it."""
 

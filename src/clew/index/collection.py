@@ -60,7 +60,7 @@ class CollectionIndex:
     def __init__(self, name: str = "") -> None:
         """The name of a collection says whether its members are turns, which have others beside them."""
         self._holds_turns = identity.holds_turns(name)
-        self.spans_sessions = identity.kind_of(name) == "turns"
+        self.spans_sessions = identity.spans_sessions(name)
         self._forget()
 
     def _forget(self) -> None:
@@ -81,6 +81,12 @@ class CollectionIndex:
         self._row_sum: NDArray[np.int64] | None = None
 
     # --- keeping up --------------------------------------------------------------------------------
+
+    def seqs_of_session(self, session_id: str) -> list[int]:
+        """Of a collection that spans sessions: the members of one."""
+        if self.sessions is None:
+            return []
+        return [int(seq) for seq in self.seqs[self.sessions.positions_of(session_id)]]
 
     def apply(self, feed: Feed) -> None:
         """Take in what happened since `until`."""

@@ -15,6 +15,9 @@ NOWHERE = -1
 Positions = NDArray[np.int32]
 
 
+_NONE: Positions = np.zeros(0, np.int32)
+
+
 class Sessions:
     """For each position its session, and the positions before and after it there, of members that have not left."""
 
@@ -53,6 +56,11 @@ class Sessions:
     def members(self) -> NDArray[np.int64]:
         """How many members each session has."""
         return self._members.view
+
+    def positions_of(self, name: str) -> Positions:
+        """Of the members of a session, those that have left included."""
+        number = self._number_of.get(name)
+        return np.flatnonzero(self.numbers == number).astype(np.int32) if number is not None else _NONE
 
     def add(self, names: Sequence[str], lengths: NDArray[np.int32]) -> None:
         """Members at the end, by the names of their sessions and how many terms they hold."""

@@ -1,7 +1,7 @@
 """What one served user may read and remove.
 
 A model names records freely, so every name is checked before anything is read for it. The user's own collections
-are open, with what is shared by all (`global` and lore), and the sessions the user took part in. Whatever is
+are open, with what is shared by all (`global`, its facts, lore), and the sessions the user took part in. Whatever is
 somebody else's is answered as what does not exist: with the same words.
 """
 
@@ -22,7 +22,7 @@ SESSION_PAGES = 5
 """How far into a session the user is looked for; one who takes part stands in nearly every line."""
 
 _ARCHIVE = identity.archive_of("")
-_SHARED = frozenset({identity.GLOBAL, identity.LORE})
+_SHARED = frozenset({identity.GLOBAL, identity.LORE, identity.facts_of(None), identity.plans_of(None)})
 _OF_SESSION = ("session", "session_raw", "session_summary")
 _SESSION_PREFIXES = (identity.guidance_of_session("_")[:-1], identity.ledger_of_session("_")[:-1])
 
@@ -75,7 +75,7 @@ class Reach:
 
     def _is_open(self, collection: str) -> bool:
         home = collection.removeprefix(_ARCHIVE)
-        if home in _SHARED or home in self._own_collections():
+        if home in _SHARED or home in (*self._own_collections(), identity.replies_to(self.user_id)):
             return True
         session_id = session_in(home)
         return session_id is not None and self._took_part(session_id)
@@ -93,6 +93,8 @@ class Reach:
             identity.turns_of(self.user_id),
             identity.ledger_of_user(self.user_id),
             identity.guidance_of_user(self.user_id),
+            identity.facts_of(self.user_id),
+            identity.plans_of(self.user_id),
         )
 
     def _took_part(self, session_id: str) -> bool:
@@ -117,6 +119,7 @@ class Reach:
         names = [identity.turn_name(session_id, id_) for id_ in ids]
         places = (
             identity.turns_of(self.user_id),
+            identity.replies_to(self.user_id),
             identity.owned_by(self.user_id),
             identity.ledger_of_user(self.user_id),
         )

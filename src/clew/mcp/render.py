@@ -81,6 +81,35 @@ def closed(node: api.Node) -> shapes.Closed:
     return shapes.Closed(id=node.id, kind=node.kind, turn_count=node.turn_count)
 
 
+def fact(view: api.FactView) -> shapes.Fact:
+    is_withheld = view.trust == Trust.QUARANTINED
+    return shapes.Fact(
+        ref=view.ref,
+        subject=WITHHELD if is_withheld else view.subject,
+        predicate=view.predicate,
+        object=WITHHELD if is_withheld else view.object,
+        since=minute(view.valid_from),
+        until=None if view.valid_to is None else minute(view.valid_to),
+        trust=view.trust,
+        confidence=round(view.confidence, 3),
+        sources=list(view.sources),
+    )
+
+
+def quoted_facts(found: Sequence[shapes.Fact]) -> str:
+    """Facts as framed quotations, each with since when it holds and its reference."""
+    return framed(
+        Quoted(
+            when=f"since {each.since}" + (f" until {each.until}" if each.until else ""),
+            who="fact",
+            text=f"{each.subject} | {each.predicate} | {each.object}",
+            trust=warning(each.trust),
+            ref=each.ref,
+        )
+        for each in found
+    )
+
+
 def quoted_lines(lines: Sequence[shapes.Line]) -> str:
     """Lines as framed quotations, each with its reference."""
     return framed(
@@ -139,7 +168,7 @@ def kind_of(record: api.RecordView) -> str:
 
 
 def session_of(record: api.RecordView) -> str | None:
-    if identity.kind_of(record.collection) == "turns":
+    if identity.spans_sessions(record.collection):
         return identity.session_of(record.id)
     return session_in(record.collection)
 

@@ -7,14 +7,15 @@ import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Literal, ParamSpec
+from datetime import UTC, datetime
+from typing import Annotated, Literal, NamedTuple, ParamSpec
 
 import msgspec
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-from clew.api import MemoryApi, PurgeReceipt
+from clew.api import FactView, MemoryApi, PurgeReceipt
 from clew.domain import identity
 from clew.domain.framing import quote
 from clew.domain.model import Role, Trust
@@ -47,6 +48,16 @@ SessionId = Annotated[
 Around = Annotated[int, Field(ge=0, le=50)]
 
 
+class _Question(NamedTuple):
+    """What is asked of facts."""
+
+    subject: str
+    predicate: str
+    at: str
+    history: bool
+    limit: int
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     memory: MemoryApi
@@ -60,6 +71,7 @@ class Tools:
             (self.timeline, "Show what was around it", _READS),
             (self.get, "Get a record", _READS),
             (self.expand, "Expand a summary", _READS),
+            (self.facts, "Ask what is true", _READS),
             (self.forget, "Forget", _REMOVES),
         ):
             server.add_tool(_telling(tool), title=title, description=inspect.getdoc(tool), annotations=hints)
@@ -195,6 +207,33 @@ class Tools:
         notes = [f"{len(found.closed)} not opened for want of room or depth"] if found.closed else []
         return _answer(expanded, text, notes)
 
+    def facts(
+        self,
+        subject: Annotated[
+            str, Field(max_length=200, description="Whom or what it is about, by its name; empty for everything.")
+        ] = "",
+        predicate: Annotated[
+            str, Field(max_length=64, description="Only this, such as uses, status, owns, depends_on, decision.")
+        ] = "",
+        at: Annotated[str, Field(max_length=40, description="As of this day or time, ISO 8601; empty for now.")] = "",
+        history: Annotated[bool, Field(description="All that ever held of the subject, oldest first.")] = False,
+        limit: Annotated[int, Field(ge=1, le=100)] = 30,
+    ) -> Annotated[CallToolResult, shapes.Facts]:
+        """What is true of a subject, since when and on what evidence: now, as of a day, or all its history.
+
+        Only what was asserted with sources that still say so. Where nothing is known it says that, which is an answer.
+        """
+        if history and (at or not subject):
+            raise InvalidInput("history needs a subject, and no day")
+        asked = _Question(subject, predicate, at, history, limit)
+        found = [view for owner in (self.reach.user_id, None) for view in self._facts_of(owner, asked)]
+        shown = [render.fact(view) for view in found if not view.stale][:limit]
+        lost = sum(view.stale for view in found)
+        notes = [f"{lost} left out that have lost their sources"] if lost else []
+        known = shapes.Facts(facts=shown, known=bool(shown), notes=notes)
+        about = f" about {quote(subject)}" if subject else ""
+        return _answer(known, render.quoted_facts(shown) or f"Nothing is known{about}.", notes)
+
     def forget(
         self,
         ref: Ref,
@@ -212,6 +251,17 @@ class Tools:
         figures = ", ".join(f"{name} {count}" for name, count in counts.items())
         text = f"Removed for good: {figures}." if confirm else f"Would remove: {figures}. Nothing was changed.\n{shown}"
         return _answer(forgotten, text)
+
+    def _facts_of(self, owner: str | None, asked: _Question) -> tuple[FactView, ...]:
+        """What answers a question among the facts of one owner, with what cannot be relied on."""
+        subject, predicate = asked.subject or None, asked.predicate or None
+        if asked.history:
+            return self.memory.facts_timeline(asked.subject, predicate, user_id=owner, limit=asked.limit).facts
+        if asked.at:
+            found = self.memory.facts_as_of(_moment(asked.at), subject, predicate, user_id=owner, limit=asked.limit)
+        else:
+            found = self.memory.facts_current(subject, predicate, user_id=owner, limit=asked.limit)
+        return (*found.facts, *found.stale)
 
     def _session_of_nodes(self, session_id: str, ids: list[str]) -> str:
         """The session that is named, else that of the first whole reference, else that of this server."""
@@ -264,6 +314,15 @@ def _node_id(session_id: str, given: str) -> str:
     places = (identity.session, identity.session_raw, identity.session_summary)
     prefixes = (f"{place(session_id)}/" for place in places)
     return next((given.removeprefix(prefix) for prefix in prefixes if given.startswith(prefix)), given)
+
+
+def _moment(text: str) -> int:
+    """A day or a time, in UTC unless it says otherwise."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(f"{text[:40]!r} is no date; write 2026-03-01 or 2026-03-01T09:30") from None
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _memory_id(text: str) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from clew.api import Assemble, Context, ContextMessage, LeftOut, Message
 from clew.domain import identity
 from clew.domain.budget import Allocation, Shares, plan
-from clew.domain.excerpt import pointer
+from clew.domain.excerpt import excerpt, pointer
 from clew.domain.framing import (
     FRAME_CLOSE,
     FRAME_OPEN,
@@ -26,14 +27,15 @@ from clew.domain.framing import (
     numbered,
     unnumbered,
 )
-from clew.domain.model import Provenance, Record, Role, role_of
+from clew.domain.model import Provenance, Role, role_of
 from clew.domain.ranking import SIMILARITY_ALONE
 from clew.domain.tail import Tail, TailTurn
 from clew.index.search import Query
 from clew.services import guidance
 from clew.services.assembly import NEWLINE_TOKENS, Assembly, Recalled, frame_tokens, quoted
 from clew.services.authored import Shelf, over_share
-from clew.services.history import is_turn
+from clew.services.observe import buffer_tail
+from clew.services.observed_context import Mode, Observed, as_it_is, behind_observed, checked_mode, fitted, observed
 from clew.services.outline import behind_covered, outline
 from clew.services.parts import Parts
 from clew.services.projection import project
@@ -41,7 +43,6 @@ from clew.services.recall import Found, best, origin, prepare, visible_collectio
 from clew.services.turns import (
     MESSAGE_OVERHEAD_TOKENS,
     checked_budget,
-    stored_message,
     tail_of,
     tail_target,
     tail_turn,
@@ -60,30 +61,29 @@ _SUMMARY_SHARE = 0.06
 _SUMMARY_MIN_CHARS = 120
 """The same for a summary: it is there to be opened where that is not enough, and several should have room."""
 
+_REPLY_CHARS = 320
+"""Of a reply of another session: what the question asks of it. Replies are long, and the rest can be fetched."""
+
 _SHORTEST_ITEM_TOKENS = 15
 """No item is shorter than this, with its number, day and name; what is left over is not worth trying."""
 
 _WIDEST_NUMBER = 999
 """No line has a longer number. Counted with it, what is recalled again has a count that is known already."""
 
-_TURNS_A_READ = 64
-_COUPLED_TURNS = 16
-"""Turns that are read beyond those the tail has room for, to see which of them must not be parted."""
-
-
 _log = logging.getLogger("clew.assemble")
 
 
 def assemble(parts: Parts, request: Assemble) -> Context:
     total = checked_budget(parts, request.budget_tokens)
+    mode = checked_mode(request.mode)
     troubles = _Troubles()
     latest = parts.library.latest
     shelf = troubles.guard("authored text was not read anew", lambda: parts.library.current(parts), latest)
     troubles.add(*shelf.troubles, over_share(parts, shelf.hard, total))
-    given = _messages(parts, request, total)
-    turns = [tail_turn(parts, message) for message in given]
-    start = troubles.guard("summaries were not looked up", lambda: _uncovered(parts, request, given, turns), 0)
-    tail = _granted_tail(parts, total, shelf, turns[start:])
+    seen = None if mode is Mode.RECALL else _observed(parts, request, total, troubles)
+    given, turns = _turns(parts, request, total, seen)
+    start = troubles.guard("summaries were not looked up", lambda: _uncovered(parts, request, given, turns, seen), 0)
+    tail = _granted_tail(parts, total, shelf, turns[start:], tail_of if seen is None else buffer_tail)
     kept = given[start + tail.start :]
     asked = troubles.guard("nothing was recalled", lambda: _ask(parts, request, kept), None)
     guiding: list[Found] = []
@@ -92,14 +92,20 @@ def assemble(parts: Parts, request: Assemble) -> Context:
         guiding = troubles.guard("no guidance was recalled", lambda: _guidance(parts, request, asked, kept), guiding)
     now_ms = parts.clock.now_ms()
     lines = [line(quoted(item.record, now_ms), GUIDANCE_CANDIDATES) for item in guiding]
-    allocation = _plan(parts, total, shelf, tail, lines)
+    plain = _plan(parts, total, shelf, tail, ())
+    shown = (
+        None if seen is None else troubles.guard("nothing observed is shown", partial(fitted, parts, seen, plain), None)
+    )
+    allocation = _plan(parts, total, shelf, tail, lines, observed_tokens=shown.tokens if shown else 0)
     unknown: frozenset[str] = frozenset()
     stored = troubles.guard("turns were not looked up", lambda: _stored_ids(parts, request, kept), unknown)
     context = Assembly(request.session_id, shelf, tuple(kept), stored, tail, allocation, tuple(guiding), now_ms)
-    if asked is not None and allocation.degraded is None:
+    context = replace(context, observed=shown, recalled=None if mode is Mode.OBSERVATIONS else Recalled())
+    if asked is not None and allocation.degraded is None and mode is not Mode.OBSERVATIONS:
         recalled = troubles.guard("nothing was recalled", lambda: _recall(parts, request, asked, context), Recalled())
         context = replace(context, recalled=recalled)
-        used = [*context.guidance, *recalled.found]
+    if allocation.degraded is None:
+        used = [*context.guidance, *(context.recalled.found if context.recalled else ())]
         troubles.guard("uses were not counted", lambda: _count_uses(parts, used), None)
     troubles.add(allocation.degraded)
     return context.answer(troubles.reasons)
@@ -109,9 +115,9 @@ def planned(parts: Parts, session_id: str) -> Allocation:
     """How a session's context would divide the usual budget, before memory is asked."""
     request = Assemble(session_id=session_id)
     total = checked_budget(parts, None)
-    turns = [tail_turn(parts, message) for message in _messages(parts, request, total)]
+    _, turns = _turns(parts, request, total, None)
     shelf = parts.library.current(parts)
-    return _plan(parts, total, shelf, _granted_tail(parts, total, shelf, turns), ())
+    return _plan(parts, total, shelf, _granted_tail(parts, total, shelf, turns, tail_of), ())
 
 
 @dataclass
@@ -135,48 +141,42 @@ class _Troubles:
 # --- turns -----------------------------------------------------------------------------------------
 
 
-def _messages(parts: Parts, request: Assemble, total: int) -> list[ContextMessage]:
+def _observed(parts: Parts, request: Assemble, total: int, troubles: _Troubles) -> Observed | None:
+    """The observation log and what stands behind it; None where it cannot be read."""
+    made = troubles.guard("turns were not observed", lambda: observed(parts, request, total), None)
+    return made or troubles.guard("the observation log was not read", lambda: as_it_is(parts, request), None)
+
+
+def _turns(
+    parts: Parts, request: Assemble, total: int, seen: Observed | None
+) -> tuple[Sequence[ContextMessage], Sequence[TailTurn]]:
+    """What was said last, oldest first: as the caller gives it, or as it is stored."""
+    if request.messages is None and seen is not None:
+        return seen.messages, seen.turns
     if request.messages is None:
-        return _stored_messages(parts, request.session_id, tail_target(parts, total))
+        recent = parts.recent.of(parts, request.session_id, tail_target(parts, total))
+        return recent.messages, recent.turns
     identity.session(request.session_id)
-    return [_given_message(message) for message in request.messages]
+    given = [_given_message(message) for message in request.messages]
+    return given, [tail_turn(parts, message) for message in given]
 
 
-def _uncovered(parts: Parts, request: Assemble, given: list[ContextMessage], turns: list[TailTurn]) -> int:
-    """Where given messages begin that no summary stands for; further back only as far as the base needs.
+def _uncovered(
+    parts: Parts,
+    request: Assemble,
+    given: Sequence[ContextMessage],
+    turns: Sequence[TailTurn],
+    seen: Observed | None,
+) -> int:
+    """Where given messages begin that no summary, or no observation, stands for; further back only as far as the
+    base needs.
 
-    Stored turns that a summary stands for are not read in the first place.
+    Stored turns that something stands for are not read in the first place.
     """
     if request.messages is None:
         return 0
-    return min(behind_covered(parts, request.session_id, given), tail_of(parts, turns, 0).start)
-
-
-def _stored_messages(parts: Parts, session_id: str, target_tokens: int) -> list[ContextMessage]:
-    """The newest turns, oldest first. Those that a summary stands for come back only where the base needs them."""
-    with parts.store.reading():
-        turns = _newest_turns(parts, identity.session(session_id), target_tokens)
-        if len(turns) < parts.config.tail_min_turns:
-            turns = _newest_turns(parts, identity.session_raw(session_id), 0)
-    return [stored_message(turn) for turn in reversed(turns)]
-
-
-def _newest_turns(parts: Parts, collection: str, target_tokens: int) -> list[Record]:
-    """Newest first: enough to fill the target, and a few more, since coupled ones must not be parted."""
-    turns: list[Record] = []
-    tokens = 0
-    before: int | None = None
-    enough = False
-    while True:
-        wanted = _COUPLED_TURNS if enough else _TURNS_A_READ
-        read = parts.store.newest(collection, before, wanted)
-        turns += [record for record in read if is_turn(record)]
-        if enough or len(read) < wanted:
-            return turns
-        before = read[-1].seq
-        tokens += sum(record.tokens for record in read)
-        full = tokens >= target_tokens or len(turns) >= parts.config.tail_max_turns
-        enough = full and len(turns) >= parts.config.tail_min_turns
+    place = behind_covered(parts, request.session_id, given) if seen is None else behind_observed(parts, seen, given)
+    return min(place, tail_of(parts, turns, 0).start)
 
 
 def _stored_ids(parts: Parts, request: Assemble, tail: Sequence[ContextMessage]) -> frozenset[str]:
@@ -233,18 +233,25 @@ def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[str, tuple[s
     there[identity.session(request.session_id)] = ids
     if request.user_id is not None:
         there[identity.turns_of(request.user_id)] = named
+        there[identity.replies_to(request.user_id)] = named
     return there
 
 
 # --- the plan ----------------------------------------------------------------------------------------
 
 
-def _granted_tail(parts: Parts, total: int, shelf: Shelf, turns: Sequence[TailTurn]) -> Tail:
+def _granted_tail(
+    parts: Parts,
+    total: int,
+    shelf: Shelf,
+    turns: Sequence[TailTurn],
+    cut: Callable[[Parts, Sequence[TailTurn], int], Tail],
+) -> Tail:
     """The tail as far as rules leave room for it. Guidance and recall come after it, and cannot change it."""
-    tail = tail_of(parts, turns, tail_target(parts, total))
+    tail = cut(parts, turns, tail_target(parts, total))
     allocation = _plan(parts, total, shelf, tail, ())
     if allocation.extension.used < tail.tokens - tail.base_tokens:
-        tail = tail_of(parts, turns, allocation.base + allocation.extension.used)
+        tail = cut(parts, turns, allocation.base + allocation.extension.used)
     return tail
 
 
@@ -262,12 +269,15 @@ def _guidance(parts: Parts, request: Assemble, asked: _Asked, tail: Sequence[Con
     return list(nearest.values())
 
 
-def _plan(parts: Parts, total: int, shelf: Shelf, tail: Tail, guidance_lines: Sequence[str]) -> Allocation:
+def _plan(
+    parts: Parts, total: int, shelf: Shelf, tail: Tail, guidance_lines: Sequence[str], *, observed_tokens: int = 0
+) -> Allocation:
+    """Observations have a room of their own that nothing else can claim, so they count as what is always there."""
     config = parts.config
     overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
     return plan(
         total,
-        hard=sum(piece.tokens for piece in shelf.hard) + overhead,
+        hard=sum(piece.tokens for piece in shelf.hard) + overhead + observed_tokens,
         base=tail.base_tokens,
         soft=[piece.tokens for piece in shelf.soft],
         extension=tail.extension,
@@ -326,12 +336,15 @@ def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly)
 def _shown(found: Found, query: Query, allowance: int) -> str:
     """The text, cut to what one item may take; of a summary, which can be opened, what the question asks of it."""
     text = found.record.text
+    wanted = (*query.terms.words, *query.terms.exact)
+    if identity.kind_of(found.record.collection) == "replies":
+        return excerpt(text, wanted, min(int(allowance * _ITEM_SHARE) * 4, _REPLY_CHARS))
     if found.record.provenance is not Provenance.SUMMARY:
         return clip(text, max(int(allowance * _ITEM_SHARE) * 4, 64))
     max_chars = max(int(allowance * _SUMMARY_SHARE) * 4, _SUMMARY_MIN_CHARS)
     if not found.score:  # nothing of it was asked for: it says what the conversation was about
         return clip(text, max_chars)
-    return pointer(text, (*query.terms.words, *query.terms.exact), max_chars)
+    return pointer(text, wanted, max_chars)
 
 
 def _count_uses(parts: Parts, chosen: Sequence[Found]) -> None:

@@ -87,6 +87,17 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
+class ObservedBlock:
+    """What stands of the observation log in a context."""
+
+    text: str = ""
+    tokens: int = 0
+    allowed: int = 0
+    refs: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Assembly:
     """Everything that was decided about one context."""
 
@@ -100,7 +111,10 @@ class Assembly:
     allocation: Allocation
     guiding: tuple[Found, ...]
     now_ms: int
-    recalled: Recalled = Recalled()
+    recalled: Recalled | None = None
+    """None where nothing is to be recalled."""
+    observed: ObservedBlock | None = None
+    """None where the observation log is not asked for. Its tokens are part of what is spent on hard text."""
 
     @property
     def guidance(self) -> list[Found]:
@@ -108,7 +122,9 @@ class Assembly:
         return [self.guiding[place] for place in self.allocation.guidance.taken]
 
     def answer(self, degraded: Iterable[str]) -> Context:
-        sections = (self._hard(), self._soft(), self._tail(), self._guidance(), self._recalled())
+        parts = (self._hard(), self._soft(), self._observed(), self._tail(), self._guidance(), self._recalled())
+        sections = tuple(section for section in parts if section is not None)
+        recalled = self.recalled or Recalled()
         soft = [self.shelf.soft[place] for place in self.allocation.soft.taken]
         guidance = [quoted(item.record, self.now_ms) for item in self.guidance]
         return Context(
@@ -116,8 +132,9 @@ class Assembly:
             authored_text="\n".join(piece.text.rstrip("\r\n") for piece in (*self.shelf.hard, *soft)),
             guidance_text=frame(list(map(line, guidance, count(1))), GUIDANCE_OPEN, GUIDANCE_CLOSE),
             guidance=tuple(map(hit, self.guidance)),
-            recalled_text=self.recalled.text,
-            recalled=tuple(map(hit, self.recalled.found)),
+            recalled_text=recalled.text,
+            recalled=tuple(map(hit, recalled.found)),
+            observations_text=self.observed.text if self.observed else "",
             sections=sections,
             budget_tokens=self.allocation.total,
             used_tokens=sum(section.used_tokens for section in sections),
@@ -126,13 +143,20 @@ class Assembly:
 
     def _hard(self) -> Section:
         refs = [piece.ref for piece in self.shelf.hard]
-        return _section("hard", refs, allowed=self.allocation.hard, used=self.allocation.hard)
+        tokens = self.allocation.hard - (self.observed.tokens if self.observed else 0)
+        return _section("hard", refs, allowed=tokens, used=tokens)
 
     def _soft(self) -> Section:
         grant = self.allocation.soft
         refs = [self.shelf.soft[place].ref for place in grant.taken]
         cut = [LeftOut(ref=piece.ref, reason="over the soft budget") for piece in self.shelf.soft[len(refs) :]]
         return _section("soft", refs, allowed=grant.allowed, used=grant.used, left_out=cut)
+
+    def _observed(self) -> Section | None:
+        found = self.observed
+        if found is None:
+            return None
+        return _section("observations", found.refs, allowed=found.allowed, used=found.tokens, left_out=found.left_out)
 
     def _tail(self) -> Section:
         """What is older than the tail is not listed one by one: all of it is what recall is for."""
@@ -149,10 +173,13 @@ class Assembly:
         ]
         return _section("guidance", refs, allowed=grant.allowed, used=grant.used, left_out=cut)
 
-    def _recalled(self) -> Section:
-        refs = [item.ref for item in self.recalled.found]
-        left_out = self.recalled.left_out
-        return _section("recalled", refs, allowed=self.allocation.recall, used=self.recalled.tokens, left_out=left_out)
+    def _recalled(self) -> Section | None:
+        found = self.recalled
+        if found is None:
+            return None
+        refs = [item.ref for item in found.found]
+        allowed = self.allocation.recall
+        return _section("recalled", refs, allowed=allowed, used=found.tokens, left_out=found.left_out)
 
 
 def _section(

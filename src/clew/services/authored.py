@@ -348,7 +348,7 @@ def _record(parts: Parts, file: File, node: Node, ordinal: int, ts_ms: int) -> N
     intake = draft_of(
         parts, node.text, collection=place.collection, role=None, provenance=provenance, ts_ms=ts_ms, metadata=metadata
     )
-    return NewRecord(intake.draft, place, (Task.EMBED,) if parts.meaning.wanted else ())
+    return NewRecord(intake.draft, place, (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,))
 
 
 def _remove_nodes(parts: Parts, name: str, count: int, keep: Iterable[Place] = ()) -> None:

@@ -97,5 +97,5 @@ def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: Ga
     draft = intake.graded(draft, parts.clock.now_ms())
     place = Place(identity.memories_of(user_id), identity.memory_id(own.collection, own.id))
     vector = task.vector if parts.meaning.usable else None
-    tasks = (Task.EMBED,) if vector is None and parts.meaning.wanted else ()
+    tasks = (Task.EMBED, Task.LINK) if vector is None and parts.meaning.wanted else (Task.LINK,)
     return NewRecord(draft, place, tasks, vector)

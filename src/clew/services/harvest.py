@@ -317,7 +317,8 @@ def _record(parts: Parts, entry: Entry) -> NewRecord:
         raise BadLine("not an event") from None
     if written.content is not None:
         artifacts.keep(parts, written.content)
-    return NewRecord(draft, first, (Task.EMBED,) if parts.meaning.wanted else (), also=tuple(others))
+    tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
+    return NewRecord(draft, first, tasks, also=tuple(others))
 
 
 def _bounded(parts: Parts, entry: Entry) -> Written:

@@ -18,11 +18,12 @@ from clew.domain.model import Draft
 from clew.domain.own_text import without_own
 from clew.domain.terms import passage_text
 from clew.errors import ClewError, EmbedderFailed
-from clew.services import harvest
+from clew.services import harvest, linking
 from clew.services.courtesy import Courtesy
 from clew.services.gatekeeping import promoted
 from clew.services.intake import speaker_in
 from clew.services.parts import Parts
+from clew.services.plans import close_by_turn
 from clew.services.trust import follow_sources
 from clew.storage.protocol import QueuedTask, Task
 
@@ -89,11 +90,12 @@ class Indexer:
         self._lock.release()
 
     def _workable(self) -> int:
-        """Tasks it makes sense to wait for; without an embedder that fits, only the gate of a store without one."""
+        """Tasks it makes sense to wait for; without an embedder that fits, what needs none: the graph, and the gate of
+        a store without one."""
         store = self._parts.store
         if self._parts.meaning.hopeful:
             return self._pending()
-        return store.pending(Task.GATE) if store.model() is None else 0
+        return store.pending(Task.LINK) + (store.pending(Task.GATE) if store.model() is None else 0)
 
     def _pending(self) -> int:
         return sum(self._parts.store.pending(task) for task in Task)
@@ -120,6 +122,7 @@ class Indexer:
             worked = self._holds_the_work() and (
                 self._embed_some() | self._gate_some() | self._take_in_notes() | self._harvest_some()
             )
+            worked |= self._link_some()
         except ClewError as error:
             self._pause(str(error))
             return False
@@ -175,6 +178,7 @@ class Indexer:
         until = time.monotonic() + GATE_STEP_SECONDS
         for task in ready:
             memory = promoted(self._parts, task)
+            close_by_turn(self._parts, task)
             done.append(task.seq)
             if memory is not None:  # written at once: the next turn is compared with it
                 store.finish(done, {}, {task.seq: memory}, self._parts.meaning.identity if memory.vector else None)
@@ -184,6 +188,24 @@ class Indexer:
                 break
         if done:
             store.finish(done, {})
+        return True
+
+    def _link_some(self) -> bool:
+        """The graph needs no embedder, so whoever has the lock may do this."""
+        store = self._parts.store
+        tasks = store.queued(Task.LINK, linking.BATCH) if self._lock.acquire() else []
+        if not tasks:
+            return False
+        self._give_way(GATE_WAIT_SECONDS)
+        until = time.monotonic() + GATE_STEP_SECONDS
+        done: list[QueuedTask] = []
+        said = {}
+        for task in tasks:
+            said[task.record_key] = linking.said_by(task.draft, task.places)
+            done.append(task)
+            if time.monotonic() > until and not self._hurry.is_set():
+                break
+        store.link([task.seq for task in done], said)
         return True
 
     def _take_in_notes(self) -> bool:

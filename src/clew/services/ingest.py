@@ -70,7 +70,7 @@ def put(parts: Parts, request: Put) -> PutReceipt:
         kind=None if request.kind is None else kind_named(request.kind),
         source=request.source,
     )
-    tasks = (Task.EMBED,) if parts.meaning.wanted else ()
+    tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
     draft = _trusted_no_more(parts, place, intake.draft)
     ((version, changed),) = parts.store.put([NewRecord(draft, place, tasks)])
     return PutReceipt(version=version, changed=changed, redacted=intake.redacted)
@@ -113,16 +113,17 @@ def _taken_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) ->
 
 
 def _turn(parts: Parts, batch: IngestBatch, message: Message, intake: Intake, occurrence: int) -> NewTurn:
-    """A turn of a user is shown among their turns; what others said for them is known to be theirs, too."""
+    """A turn of a user is shown among their turns, a reply among the replies; what tools did is known to be theirs."""
     session_id, user_id, draft = batch.session_id, batch.user_id, intake.draft
     id_ = _turn_id(parts, session_id, message, intake, occurrence)
     places = [Place(identity.session_raw(session_id), id_), Place(identity.session(session_id), id_)]
-    tasks = [Task.EMBED] if parts.meaning.wanted else []
+    tasks = [Task.EMBED, Task.LINK] if parts.meaning.wanted else [Task.LINK]
     if user_id is not None and draft.provenance is Provenance.USER_TURN:
         places.append(Place(identity.turns_of(user_id), identity.turn_name(session_id, id_)))
         tasks += [Task.GATE] if without_own(draft.text).strip() else []
     elif user_id is not None:
-        places.append(Place(identity.owned_by(user_id), identity.turn_name(session_id, id_)))
+        whose = identity.replies_to if draft.role is Role.ASSISTANT else identity.owned_by
+        places.append(Place(whose(user_id), identity.turn_name(session_id, id_)))
     return NewTurn(draft, tuple(places), tuple(tasks))
 
 

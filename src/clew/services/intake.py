@@ -219,7 +219,7 @@ def _names_in(metadata: Metadata) -> list[str]:
 def _owner_scope(collection: str) -> str:
     """The user or session a collection belongs to, as a scope is named in the settings: `user:ann`, `session:s1`."""
     kind, owner = identity.kind_of(collection), identity.owner_of(collection)
-    if kind == "turns":
+    if kind in ("turns", "replies"):
         return f"user:{owner}"
     if kind in ("session_raw", "session_summary"):
         return f"session:{owner}"

@@ -330,7 +330,7 @@ def _succession(parts: Parts, record: Record) -> Iterator[Record]:
 def _scope(collection: str) -> str:
     """Whose a collection is, under one name for all that belong together."""
     kind, _, owner = archive.home_of(collection).partition(":")
-    if kind in ("user", "turns"):
+    if kind in ("user", "turns", "replies"):
         return f"user:{owner}"
     if kind in ("session", "session_raw", "session_summary"):
         return f"session:{owner}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -17,6 +17,10 @@ from clew.errors import InvalidInput
 from clew.services.intake import MAX_TS_MS
 
 Ref = Annotated[str, Meta(max_length=2 * MAX_ID_LENGTH + 1, pattern="/")]
+
+
+MAX_DECLINED = 1000
+"""Proposals that are remembered as declined of one record; no text makes as many."""
 
 
 class _Shape(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,6 +49,11 @@ class _Verdict(_Shape, frozen=True):
     before: Trust | None = None
 
 
+class _Ended(_Shape, frozen=True):
+    state: Literal["done", "dropped"]
+    source: Ref = ""
+
+
 _VALUES: dict[Mark, Any] = {
     Mark.KIND: Kind,
     Mark.GRADE: _Grade,
@@ -54,6 +63,8 @@ _VALUES: dict[Mark, Any] = {
     Mark.SUPERSEDED_BY: Ref,
     Mark.CONTRADICTS: list[Ref],
     Mark.MERGED: list[Ref],
+    Mark.DECLINED: Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=MAX_DECLINED)],
+    Mark.PLAN_STATE: _Ended,
 }
 
 _IN_WORDS = frozenset({Mark.GRADE, Mark.TRUST})

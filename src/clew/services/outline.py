@@ -35,7 +35,7 @@ def outline(parts: Parts, session_id: str, since_ms: int, there: Collection[str]
     records = parts.store.at(identity.session(session_id), sorted(places)) if places else []
     wanted = [record for record in records if record.trust is not Trust.QUARANTINED and record.ref not in there]
     reaching = [(_last_ms(record), record) for record in wanted if _last_ms(record) >= since_ms]
-    return [_unasked(record) for _, record in sorted(reaching, key=lambda item: (-item[0], item[1].id))]
+    return [unasked(record) for _, record in sorted(reaching, key=lambda item: (-item[0], item[1].id))]
 
 
 def _last_ms(record: Record) -> int:
@@ -43,7 +43,7 @@ def _last_ms(record: Record) -> int:
     return record.ts_ms if lineage is None else lineage.last_ts_ms
 
 
-def _unasked(record: Record) -> Found:
+def unasked(record: Record) -> Found:
     """A summary that stands in a context for being part of the conversation, not for what was asked."""
     candidate = Candidate(
         seq=record.seq,

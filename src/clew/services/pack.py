@@ -73,6 +73,7 @@ def _items(decision: Decision) -> list[PackItem]:
             citation=f"[{number}]",
             tokens=decision.line_tokens[shown.entry.ref],
             dissent=decision.reasons[shown.entry.ref] is Reason.DISSENT,
+            superseded_by=shown.entry.replaced_by,
         )
         for number, (shown, record) in enumerate(zip(decision.ordered, decision.records, strict=True), 1)
     ]

@@ -21,7 +21,9 @@ from clew.errors import InvalidInput
 from clew.index.search import Query
 from clew.services.assembly import NEWLINE_TOKENS, when
 from clew.services.intake import check_unicode
+from clew.services.pack_graph import along_the_graph
 from clew.services.pack_search import Route, Sightings, look, routes
+from clew.services.pack_truth import in_truth
 from clew.services.parts import Parts
 from clew.services.recall import prepare
 from clew.services.records import checked_limit
@@ -70,6 +72,8 @@ def decide(parts: Parts, request: Pack) -> Decision:
     query, troubles = prepare(parts, request.query, [name for route in lanes for name in route.collections])
     policy = _policy(parts, request, query)
     sightings = look(parts, query, lanes, policy)
+    sightings = along_the_graph(parts, request, sightings, lanes)
+    sightings = in_truth(parts, request.user_id, sightings, policy.min_similarity, query.now_ms)
     candidates = [sighting.considered for sighting in sightings.found]
     policy = eased(policy, candidates)
     selection = select(candidates, policy, request.query)
@@ -77,7 +81,8 @@ def decide(parts: Parts, request: Pack) -> Decision:
     entries = [_entry(parts, item, against.get(item.ref, ""), query.now_ms) for item in selection.chosen]
     ordered, unfit = _laid_out(parts, entries, query, policy)
     text, lines = rendered(ordered)
-    included = {shown.entry.ref: Reason.RELEVANT for shown in ordered}
+    due = {item.ref for item in candidates if item.due}
+    included = {shown.entry.ref: Reason.DUE if shown.entry.ref in due else Reason.RELEVANT for shown in ordered}
     included |= {ref: Reason.DISSENT for ref, other in against.items() if {ref, other} <= included.keys()}
     return Decision(
         request=request,
@@ -138,6 +143,7 @@ def _entry(parts: Parts, item: Considered, contradicts: str, now_ms: int) -> Ent
         outside=outside,
         payload=_payload(record),
         contradicts=contradicts,
+        replaced_by=item.replaced_by,
     )
 
 
@@ -156,7 +162,8 @@ def _laid_out(
 
     def cost(shown: Shown) -> int:
         against = _WIDEST_NUMBER if shown.entry.contradicts else None
-        return parts.counter.bound(line(shown, _WIDEST_NUMBER, against)) + NEWLINE_TOKENS
+        instead = _WIDEST_NUMBER if shown.entry.replaced_by else None
+        return parts.counter.bound(line(shown, _WIDEST_NUMBER, against, instead)) + NEWLINE_TOKENS
 
     frame = parts.counter.bound(PACK_OPEN) + parts.counter.bound(PACK_CLOSE) + NEWLINE_TOKENS
     words = (*query.terms.words, *query.terms.exact)

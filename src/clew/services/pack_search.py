@@ -1,7 +1,7 @@
 """Where a pack looks, and what it finds there: lanes, candidates, and what those lead to.
 
-Three lanes: hot is the running session and what the user laid down, warm is what is kept, cold is the
-archive. Each gives its most similar records, whatever their trust, so that a trace can say why each of
+Hot is the running session and what the user laid down, warm is what is kept, cold is the archive; facts and plans
+have lanes of their own. Each gives its most similar records, whatever their trust, so that a trace can say why each of
 them is in or out; but what is quarantined does not take the place of another.
 """
 
@@ -35,6 +35,9 @@ class Lane(StrEnum):
     HOT = "hot"
     WARM = "warm"
     COLD = "cold"
+    FACTS = "facts"
+    PLANS = "plans"
+    GRAPH = "graph"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Sighting:
     lane: Lane
     candidate: Candidate
     linked_from: str | None = None
+    path: tuple[str, ...] = ()
+    """References of the records that lead to it through the graph, edge by edge."""
 
     @property
     def ref(self) -> str:
@@ -77,13 +82,22 @@ def routes(user_id: str | None, session_id: str | None, *, cold: bool) -> list[R
         hot.append(identity.guidance_of_user(user_id))
         kept.append(identity.memories_of(user_id))
         ledgers.append(identity.ledger_of_user(user_id))
-    turns = [] if user_id is None else [identity.turns_of(user_id)]
+    turns = [] if user_id is None else [identity.turns_of(user_id), identity.replies_to(user_id)]
+    owners = owners_of(user_id)
     archived = [identity.archive_of(name) for name in (*kept, identity.GLOBAL, *ledgers)]
     return [
         Route(Lane.HOT, tuple(hot)),
         Route(Lane.WARM, (*kept, *turns, *ledgers, identity.GLOBAL, identity.LORE)),
         Route(Lane.COLD, tuple(archived), searched=cold),
+        Route(Lane.FACTS, tuple(identity.facts_of(owner) for owner in owners)),
+        Route(Lane.PLANS, tuple(identity.plans_of(owner) for owner in owners)),
+        Route(Lane.GRAPH, ()),
     ]
+
+
+def owners_of(user_id: str | None) -> tuple[str | None, ...]:
+    """Whose facts and plans a request may see: its user's, and those of all."""
+    return (None,) if user_id is None else (user_id, None)
 
 
 def look(parts: Parts, query: Query, lanes: Sequence[Route], policy: Policy) -> Sightings:
@@ -155,7 +169,7 @@ def _follow(
             outside.setdefault(ref, parent)
             continue
         for record in parts.store.get(place[0], [place[1]]):
-            found[ref] = _linked(record, parent, searched[place[0]])
+            found[ref] = linked(record, parent, searched[place[0]])
     return list(outside.items())
 
 
@@ -178,7 +192,7 @@ def _lifted(known: Sighting, parent: Sighting) -> Sighting:
     return replace(known, considered=better, linked_from=parent.ref)
 
 
-def _linked(record: Record, parent: Sighting, lane: Lane) -> Sighting:
+def linked(record: Record, parent: Sighting, lane: Lane) -> Sighting:
     candidate = msgspec.structs.replace(
         parent.candidate,
         seq=record.seq, ts_ms=record.ts_ms, lexical=0.0, lexical_rank=None, dense=None, dense_rank=None, context=0.0,

@@ -88,6 +88,7 @@ def _candidate(decision: Decision, sighting: Sighting, layer: str | None) -> Can
         layer=layer,
         tokens=decision.line_tokens.get(sighting.ref, 0),
         linked_from=sighting.linked_from,
+        path=sighting.path,
     )
 
 

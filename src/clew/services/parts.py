@@ -14,6 +14,9 @@ from clew.storage.protocol import Store
 if TYPE_CHECKING:
     from clew.services.authored import Library
     from clew.services.coverage import Coverage
+    from clew.services.fact_views import FactViews
+    from clew.services.recent import RecentTurns
+    from clew.services.session_locks import SessionLocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +30,7 @@ class Parts:
     ids: Ids
     library: Library
     coverage: Coverage
+    facts: FactViews
+    session_locks: SessionLocks
+    recent: RecentTurns
     summarizer: Summarizer | None = None

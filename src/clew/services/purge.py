@@ -21,7 +21,7 @@ from clew.api import Purge as PurgeRequest
 from clew.domain import identity
 from clew.domain.redaction import Policy, redact
 from clew.errors import InvalidInput, StoreError
-from clew.services import artifacts, capture_log
+from clew.services import artifacts, capture_log, graph_aliases
 from clew.services.intake import SOURCE_URL, check_size, policy_of
 from clew.services.ledger_lines import places_of
 from clew.services.parts import Parts
@@ -140,6 +140,7 @@ def _clean_files(parts: Parts, order: Purge, purged: Purged) -> int:
     """Everything beside the store, again where it was done before; how many captured lines were still there."""
     lines = capture_log.forget(parts, _belongs(order, purged))
     artifacts.remove(parts, purged.artifacts)
+    graph_aliases.forget_unnamed(parts)
     figures = counts_of(purged)
     _note_in_file(parts, order, figures)
     parts.store.finish_purge(order.id, figures)
@@ -226,7 +227,8 @@ def _owner(collection: str, kind: PurgeKind) -> str | None:
     """The user or session a collection is of, whatever it holds."""
     while identity.kind_of(collection) in ("archive", "elevated", "ledger"):
         collection = identity.owner_of(collection)
-    kinds = ("user", "turns", "_owned") if kind is PurgeKind.USER else ("session", "session_raw", "session_summary")
+    of_user, of_session = ("user", "turns", "replies", "_owned"), ("session", "session_raw", "session_summary")
+    kinds = of_user if kind is PurgeKind.USER else of_session
     return identity.owner_of(collection) if identity.kind_of(collection) in kinds else None
 
 

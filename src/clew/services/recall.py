@@ -14,7 +14,7 @@ from clew.domain.dates import keys_asked_for
 from clew.domain.identity import Scope
 from clew.domain.lineage import lineage_of
 from clew.domain.model import Record
-from clew.domain.ranking import Weights, quality
+from clew.domain.ranking import REPLY_SHARE, Weights, quality
 from clew.domain.terms import QueryTerms, analyse_query, fold, without_names
 from clew.errors import InvalidInput
 from clew.index.search import Candidate, Query, search
@@ -35,7 +35,7 @@ _SUMMARY_MARGIN = 64
 _COVERED_CANDIDATES = 128
 """How many turns of the raw history are looked at to find the summaries that lead to them."""
 
-_KINDS_OF_TURNS = ("session", "turns")
+_KINDS_OF_TURNS = ("session", "turns", "replies")
 """Collections that may show the same turn, under ids that are made from one another."""
 
 _WITHOUT_PHRASE = 0.5
@@ -86,10 +86,11 @@ def best(
 ) -> list[Found]:
     """The best members of these collections that are at least so similar, best first. Nothing that is quarantined."""
     depth = max(limit, _PHRASE_CANDIDATES) if query.terms.phrases else limit
+    running = [identity.owner_of(name) for name in collections if identity.kind_of(name) == "session"]
     candidates = [
         (name, candidate)
         for name in collections
-        for candidate in _in_collection(parts, name, query, depth, exclude.get(name, ()))
+        for candidate in _in_collection(parts, name, query, depth, excluded_ids=exclude.get(name, ()), running=running)
         if candidate.similarity >= at_least
     ]
     if query.terms.phrases:
@@ -141,7 +142,7 @@ def visible_collections(user_id: str | None, session_id: str | None) -> list[str
     if session_id is not None:
         names.append(identity.session(session_id))
     if user_id is not None:
-        names += [identity.memories_of(user_id), identity.turns_of(user_id)]
+        names += [identity.memories_of(user_id), identity.turns_of(user_id), identity.replies_to(user_id)]
     return [*names, identity.GLOBAL, identity.LORE]
 
 
@@ -173,14 +174,21 @@ def hit(found: Found) -> Hit:
     return Hit(record=view(found.record), scores=scores)
 
 
-def _in_collection(parts: Parts, name: str, query: Query, limit: int, excluded_ids: Sequence[str]) -> list[Candidate]:
+def _in_collection(
+    parts: Parts, name: str, query: Query, limit: int, *, excluded_ids: Sequence[str], running: Sequence[str]
+) -> list[Candidate]:
     scope = identity.scope_of(name)
     margin = _SUMMARY_MARGIN if identity.holds_summaries(name) else 0
     with parts.indexes.current(name) as index:
         if index.size == 0:
             return []
         excluded = [*parts.store.withheld(name), *(parts.store.seqs(name, excluded_ids) if excluded_ids else ())]
+        is_replies = identity.kind_of(name) == "replies"
+        if is_replies:  # the view of a running session shows them, or what stands for them
+            excluded += [seq for session_id in running for seq in index.seqs_of_session(session_id)]
         own = search(index, query, scope, _decay(parts, scope), limit + margin, excluded=excluded)
+    if is_replies:
+        return [replace(item, similarity=item.similarity * REPLY_SHARE, score=item.score * REPLY_SHARE) for item in own]
     if identity.kind_of(name) != "session":
         return own
     through = _through_turns(parts, identity.owner_of(name), query)
@@ -302,13 +310,21 @@ def origin(record: Record) -> str:
     kind, _, owner = record.collection.partition(":")
     if kind == "session":
         return identity.turn_name(owner, record.id)
-    if kind in ("turns", "elevated"):
+    if kind in ("turns", "replies", "elevated"):
         return record.id
     if kind == "ledger":
         of, _, whose = owner.partition(":")
         name = identity.turn_name(whose, record.id) if of == "session" else record.id
         return f"{identity.LEDGER_ORIGIN}{name}"
     return (_kept_from(record) if kind == "user" else None) or f"{record.collection}\n{record.id}"
+
+
+def turn_ref(record: Record) -> str | None:
+    """How the turn is cited that a record shows, or was kept from; None where it is of no turn."""
+    kind = identity.kind_of(record.collection)
+    is_turn = kind in ("session", "turns", "replies", "elevated")
+    name = origin(record) if is_turn else _kept_from(record) if kind == "user" else None
+    return None if name is None else f"{identity.session_raw(identity.session_of(name))}/{identity.id_of(name)}"
 
 
 def _kept_from(record: Record) -> str | None:

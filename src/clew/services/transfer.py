@@ -85,7 +85,7 @@ def import_lines(parts: Parts, request: Import) -> ImportReceipt:
     if len(request.lines) > MAX_LINES:
         raise InvalidInput(f"one import takes at most {MAX_LINES} lines, not {len(request.lines)}")
     records = [_record(parts, number, text) for number, text in enumerate(request.lines, 1) if text.strip()]
-    tasks = (Task.EMBED,) if parts.meaning.wanted else ()
+    tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
     stored, unchanged = parts.store.restore(records, tasks)
     return ImportReceipt(stored=stored, unchanged=unchanged)
 

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 from clew.api import ContextMessage
 from clew.domain.budget import portion
+from clew.domain.identity import kind_of
 from clew.domain.model import Provenance, Record, Role, role_of
 from clew.domain.tail import Tail, TailTurn, split_tail
 from clew.errors import InvalidInput
 from clew.services.parts import Parts
+
+_DERIVED = {"facts": "fact", "plans": "plan", "observations": "observation"}
+"""What a record of a collection is, where nobody said it."""
 
 MESSAGE_OVERHEAD_TOKENS = 4
 """What chat APIs add to each message for its role and delimiters."""
@@ -56,4 +60,5 @@ def speaker_of(record: Record) -> str:
     """Who said it: the name it was given, else the tool's, else the role; of what nobody said, what it is."""
     names = (record.metadata.get(key) for key in ("speaker", "toolName"))
     nobody = "summary" if record.provenance is Provenance.SUMMARY else "note"
+    nobody = _DERIVED.get(kind_of(record.collection), nobody)
     return next((name for name in names if isinstance(name, str) and name), record.role or nobody)

@@ -8,7 +8,7 @@ from clew.api import Check, Verify, VerifyReport
 from clew.domain.model import Draft
 from clew.domain.terms import ANALYSER_VERSION
 from clew.index.collection import CollectionIndex
-from clew.services import verify_history
+from clew.services import linking, verify_history
 from clew.services.intake import search_terms, speaker_in
 from clew.services.parts import Parts
 from clew.storage.protocol import Finding
@@ -36,6 +36,7 @@ def _repair(parts: Parts) -> None:
     if _terms(parts).problems:
         parts.store.replace_terms(ANALYSER_VERSION, terms_of)
     verify_history.repair(parts)
+    linking.repair(parts)
 
 
 def _findings(parts: Parts) -> Iterator[Finding]:
@@ -43,6 +44,7 @@ def _findings(parts: Parts) -> Iterator[Finding]:
     yield _terms(parts)
     yield _indexes(parts)
     yield from verify_history.findings(parts)
+    yield linking.finding(parts)
 
 
 def _terms(parts: Parts) -> Finding:

@@ -27,6 +27,9 @@ _STAGES = {
     Reason.IMPORTANCE: "policy",
     Reason.SCOPE: "scope",
     Reason.PRESENT: "scope",
+    Reason.DUE: "pack",
+    Reason.STALE: "policy",
+    Reason.ENDED: "policy",
     Reason.DUPLICATE: "selection",
     Reason.CAP: "selection",
     Reason.BUDGET: "budget",
@@ -81,7 +84,10 @@ def _sentence(decision: Decision, record: Record, candidate: CandidateTrace) -> 
         Reason.DISSENT: f"It is in the pack {shown}, because it contradicts {against}.",
         Reason.SCORE: f"It has {near}, and the least is {policy.min_similarity:.3f}.",
         Reason.TRUST: f"It is {record.trust}, and {_trust_rule(record.trust)}.",
-        Reason.SUPERSEDED: f"It has been replaced by {superseded_by(record)}.",
+        Reason.DUE: f"It is in the pack {shown}, because its day has come.",
+        Reason.STALE: "What it rests on is gone, has changed or holds no longer; `clew facts stale` says what.",
+        Reason.ENDED: "It holds no longer, not yet, or was done.",
+        Reason.SUPERSEDED: f"It has been replaced by {_instead(decision, record)}.",
         Reason.PRESENT: f"It is of the session {policy.present_session}, which whoever asks has before him.",
         Reason.KIND: f"It is of the kind {kind_of(record)}, which was not asked for.",
         Reason.IMPORTANCE: f"It was graded as not worth remembering, and {near} is below {strong}.",
@@ -90,6 +96,12 @@ def _sentence(decision: Decision, record: Record, candidate: CandidateTrace) -> 
         Reason.BUDGET: f"It has {near}, but no room was left in a budget of {policy.budget_tokens} tokens.",
     }
     return sentences[Reason(candidate.reason)]
+
+
+def _instead(decision: Decision, record: Record) -> str | None:
+    """What took its place: by a mark on it, or as a fact."""
+    found = (sighting.considered for sighting in decision.sightings.found)
+    return superseded_by(record) or next((item.replaced_by for item in found if item.ref == record.ref), None)
 
 
 def _trust_rule(trust: str) -> str:

@@ -20,6 +20,7 @@ from clew.domain.marks import replacing
 from clew.domain.model import Draft, Metadata, Provenance, Record, Trust
 from clew.errors import Conflict, NotAvailable, RawHistoryProtected
 from clew.ports import EmbedderIdentity
+from clew.storage.memory_graph import Graphed
 from clew.storage.memory_judging import Judged
 from clew.storage.memory_state import Collection, same_content
 from clew.storage.naming import names_of
@@ -42,7 +43,7 @@ from clew.storage.protocol import (
 )
 
 
-class MemoryStore(Judged):
+class MemoryStore(Graphed, Judged):
     # --- writing ---------------------------------------------------------------------------------
 
     def append(self, turns: Sequence[NewTurn]) -> list[bool]:

@@ -197,9 +197,9 @@ class Judged(Held):
         return sorted({identity.owner_of(name) for name in names if identity.kind_of(name) in kinds})
 
     def _is_alone(self, session: str, user_id: str) -> bool:
-        own = {identity.turns_of(user_id), identity.owned_by(user_id)}
+        own = {identity.turns_of(user_id), identity.replies_to(user_id), identity.owned_by(user_id)}
         names = {place.collection for place in self._places(self._in([identity.session_raw(session)]))}
-        return {name for name in names if identity.kind_of(name) in ("turns", "_owned")} <= own
+        return {name for name in names if identity.kind_of(name) in ("turns", "replies", "_owned")} <= own
 
     def _is_emptied(self, session: str, doomed: set[int]) -> bool:
         history = identity.session_raw(session)

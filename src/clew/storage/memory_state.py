@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from clew.domain.graph import Extract
 from clew.domain.identity import is_raw
 from clew.domain.model import Draft, Record
 from clew.domain.terms import ANALYSER_VERSION
@@ -25,6 +26,8 @@ class Text:
     vectors: dict[EmbedderIdentity, bytes] = field(default_factory=dict)
     access_count: int = 0
     last_used_ms: int | None = None
+    said: tuple[str, Extract] | None = None
+    """What it says about the entities of an owner."""
 
 
 @dataclass

@@ -1,10 +1,9 @@
 """The contract of a store. These docstrings are the specification; one suite runs on every store.
 
-A *record* is a text with its properties, stored once. A *member* is a record's place in one
-collection, under an id that is unique there. A turn is one record with several members: the active
-view, the raw history and the user's turns all show the same text. Every change of a collection
-(a member added or removed, a vector arriving) takes the next number of that collection's sequence,
-so whoever holds a derived index learns what is new by asking for what came after.
+A *record* is a text with its properties, stored once. A *member* is a record's place in one collection, under an id
+that is unique there. A turn is one record with several members: the active view, the raw history and the user's turns
+all show the same text. Every change of a collection (a member added or removed, a vector arriving) takes the next
+number of that collection's sequence, so whoever holds a derived index learns what is new by asking for what came after.
 
 Writes are atomic and durable when the call returns. Stores are safe to use from several threads.
 """
@@ -21,6 +20,7 @@ from typing import NamedTuple, Protocol
 from clew.domain.lineage import read_lineage
 from clew.domain.model import Draft, Metadata, Record, Trust
 from clew.ports import EmbedderIdentity
+from clew.storage.graphing import GraphStore
 from clew.storage.purging import Purge, Purged, PurgeEntry
 
 
@@ -29,6 +29,7 @@ class Task(StrEnum):
 
     EMBED = "embed"
     GATE = "gate"
+    LINK = "link"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -189,7 +190,7 @@ class Finding:
     problems: tuple[str, ...] = field(default=())
 
 
-class Store(Protocol):
+class Store(GraphStore, Protocol):
     # --- writing ---------------------------------------------------------------------------------
 
     def append(self, turns: Sequence[NewTurn]) -> list[bool]:
@@ -335,10 +336,9 @@ class Store(Protocol):
     ) -> None:
         """In one step: store vectors by record key, add promoted records by task, take tasks off the queue.
 
-        With an `embedder`, nothing happens where it is not the store's any more.
-
-        A vector of a record that has been removed meanwhile is dropped, and so is every vector of a
-        store that has no embedder; a promoted record is dropped where its task has left the queue.
+        With an `embedder`, nothing happens where it is not the store's any more. A vector of a record that has been
+        removed meanwhile is dropped, and so is every vector of a store that has no embedder; a promoted record is
+        dropped where its task has left the queue.
         """
 
     def model(self) -> EmbedderIdentity | None:

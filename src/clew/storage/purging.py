@@ -137,11 +137,13 @@ def collections_of_user(user_id: str) -> list[str]:
     own = [
         identity.memories_of(user_id),
         identity.turns_of(user_id),
+        identity.replies_to(user_id),
         identity.owned_by(user_id),
         identity.guidance_of_user(user_id),
         identity.ledger_of_user(user_id),
         identity.facts_of(user_id),
         identity.plans_of(user_id),
+        identity.aliases_of(user_id),
     ]
     return own + [identity.archive_of(name) for name in own]
 
@@ -237,11 +239,12 @@ def counts_of(purged: Purged) -> dict[str, int]:
 def cited_in(trace_body: str) -> set[str]:
     """The references a trace names."""
     found = _TRACE_REFS.decode(trace_body)
-    return {candidate.ref for candidate in found.candidates}
+    return {ref for candidate in found.candidates for ref in (candidate.ref, *candidate.path)}
 
 
 class _Cited(Struct, frozen=True):
     ref: str
+    path: tuple[str, ...] = ()
 
 
 class _TraceRefs(Struct, frozen=True):

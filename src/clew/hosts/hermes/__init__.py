@@ -32,6 +32,8 @@ SETTINGS = "clew.json"
 
 RECALL_S, TOOL_S, LEAVE_S = 1.5, 5.0, 4.0
 """How long a prompt, a tool call and the end of Hermes wait for the daemon."""
+
+SHARED = ("global", "authored:variant", "facts:global", "plans:global")
 RECALL_TOKENS = 800
 SHOWN_CHARS, RECORD_CHARS = 600, 8000
 
@@ -184,9 +186,10 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def own_collections(user_id: str, session_id: str) -> frozenset[str]:
-    of_user = {f"{kind}:{user_id}" for kind in ("user", "turns", "elevated:user", "ledger:user")}
+    of_user_kinds = ("user", "turns", "replies", "elevated:user", "ledger:user", "facts:user", "plans:user")
+    of_user = {f"{kind}:{user_id}" for kind in of_user_kinds}
     kinds = ("session", "session_raw", "session_summary", "elevated:session", "ledger:session")
-    return frozenset({*of_user, *(f"{kind}:{session_id}" for kind in kinds), "global", "authored:variant"})
+    return frozenset({*of_user, *(f"{kind}:{session_id}" for kind in kinds), *SHARED})
 
 
 def is_fit(record: Mapping[str, Any]) -> bool:

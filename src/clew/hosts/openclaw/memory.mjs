@@ -163,8 +163,9 @@ async function expanded(plugin, { sessionId }, id, options) {
 
 /** The collections a path may mean among those this user and session may read: nobody else's can be named. */
 function visiblePlaces(path, user, sessionId) {
-  const ofUser = [`user:${user}`, `turns:${user}`, `elevated:user:${user}`, `ledger:user:${user}`];
-  const ofAll = ["global", "authored:variant", "authored:soft", "authored:hard"];
+  const kindsOfUser = ["user", "turns", "replies", "elevated:user", "ledger:user", "facts:user", "plans:user"];
+  const ofUser = kindsOfUser.map((kind) => `${kind}:${user}`);
+  const ofAll = ["global", "facts:global", "plans:global", "authored:variant", "authored:soft", "authored:hard"];
   const ofSession = ["session", "session_raw", "session_summary", "elevated:session", "ledger:session"];
   const live = [...ofUser, ...ofAll, ...(sessionId ? ofSession.map((kind) => `${kind}:${sessionId}`) : [])];
   const names = [...live, ...live.map((name) => `archive:${name}`)];

@@ -21,6 +21,8 @@ def findings(connection: apsw.Connection) -> Iterator[Finding]:
     yield _listed(connection, "raw history", "every raw turn stands in a raw history", "record", "check_raw_membership")
     yield _listed(connection, "sequences", "no collection gives a number twice", "collection", "check_sequences")
     yield _listed(connection, "queue", "every task has its record", "task", "check_dangling_tasks")
+    yield _listed(connection, "graph", "every edge lies between entities of its record", "record", "check_graph")
+    yield _listed(connection, "entities", "every entity is named by a record", "entity", "check_unnamed_entities")
     yield _vectors(connection)
 
 

@@ -137,7 +137,7 @@ def _found(connection: apsw.Connection, ref: str) -> list[tuple[int]]:
 
 def _sessions_of_user(connection: apsw.Connection, user_id: str) -> list[str]:
     """Sessions in which nobody else spoke."""
-    own = {identity.turns_of(user_id), identity.owned_by(user_id)}
+    own = {identity.turns_of(user_id), identity.replies_to(user_id), identity.owned_by(user_id)}
     found = []
     for session in _touched_sessions(connection):
         history = collection_key(connection, identity.session_raw(session))

@@ -341,7 +341,8 @@ WHERE key NOT IN (SELECT record FROM purging) AND json_extract(metadata, '$.arti
 -- The collections of users' turns that show a turn of a raw history.
 SELECT DISTINCT collections.name FROM members AS own
 JOIN members AS other ON other.record = own.record JOIN collections ON collections.key = other.key >> 32
-WHERE own.key BETWEEN ? AND ? AND (collections.name GLOB 'turns:*' OR collections.name GLOB '_owned:*');
+WHERE own.key BETWEEN ? AND ?
+  AND (collections.name GLOB 'turns:*' OR collections.name GLOB 'replies:*' OR collections.name GLOB '_owned:*');
 
 -- name: undoomed_member
 SELECT 1 FROM members WHERE key BETWEEN ? AND ? AND record NOT IN (SELECT record FROM purging) LIMIT 1;
@@ -388,3 +389,105 @@ SELECT id, ts_ms, kind, digest, target, counts FROM purges ORDER BY ts_ms, id;
 
 -- name: finish_purge
 UPDATE purges SET target = NULL, counts = ? WHERE id = ?;
+
+-- name: record_trust
+SELECT trust FROM records WHERE key = ?;
+
+-- name: find_entity
+SELECT key FROM entities WHERE name = ? AND kind = ? AND owner = ?;
+
+-- name: add_entity
+INSERT INTO entities (name, kind, owner) VALUES (?, ?, ?) RETURNING key;
+
+-- name: add_sighting
+INSERT INTO sightings (record, entity, standing, title) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: add_edge
+INSERT INTO edges (record, source, target, kind, weight, standing) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: delete_sightings_of_record
+DELETE FROM sightings WHERE record = ?;
+
+-- name: delete_edges_of_record
+DELETE FROM edges WHERE record = ?;
+
+-- name: delete_edges
+DELETE FROM edges;
+
+-- name: delete_sightings
+DELETE FROM sightings;
+
+-- name: delete_entities
+DELETE FROM entities;
+
+-- name: queue_links
+INSERT INTO queue (record, task)
+SELECT key, 'link' FROM records
+WHERE NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = records.key AND queue.task = 'link') ORDER BY key;
+
+-- name: entities_of_record
+SELECT e.key, e.kind, e.name, e.owner, sightings.title
+FROM sightings JOIN entities AS e ON e.key = sightings.entity WHERE sightings.record = ?;
+
+-- name: edges_of_record
+SELECT source, target, kind, weight FROM edges WHERE record = ?;
+
+-- name: entities_named
+-- Names and owners stand in JSON arrays.
+SELECT key, kind, name, owner FROM entities
+WHERE name IN (SELECT value FROM json_each(?1)) AND owner IN (SELECT value FROM json_each(?2))
+  AND EXISTS (SELECT 1 FROM sightings WHERE entity = entities.key AND standing <= ?3)
+ORDER BY key;
+
+-- name: entities_by_keys
+SELECT key, kind, name, owner FROM entities WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key;
+
+-- name: entities_after
+-- Owners and kinds stand in JSON arrays.
+SELECT key, kind, name, owner FROM entities
+WHERE key > ?1 AND owner IN (SELECT value FROM json_each(?2)) AND kind IN (SELECT value FROM json_each(?3))
+  AND EXISTS (SELECT 1 FROM sightings WHERE entity = entities.key AND standing <= ?4)
+ORDER BY key LIMIT ?5;
+
+-- name: entities_seen
+SELECT e.key, e.kind, e.name, e.owner
+FROM members JOIN sightings ON sightings.record = members.record JOIN entities AS e ON e.key = sightings.entity
+WHERE members.key >> 32 = ?1 AND members.id = ?2 AND sightings.standing <= ?3
+  AND e.owner IN (SELECT value FROM json_each(?4))
+ORDER BY e.key;
+
+-- name: title_of_entity
+SELECT title FROM sightings WHERE entity = ? AND standing <= ? ORDER BY standing, record LIMIT 1;
+
+-- name: records_naming
+SELECT record FROM sightings WHERE entity = ? AND standing <= ? ORDER BY standing, record DESC LIMIT ?;
+
+-- name: count_namings
+SELECT count(*) FROM (SELECT 1 FROM sightings WHERE entity = ? AND standing <= ? LIMIT ?);
+
+-- name: edges_out
+SELECT source, target, kind, weight, record FROM edges
+WHERE source = ? AND standing = ? ORDER BY weight DESC, record DESC, target, kind LIMIT ?;
+
+-- name: edges_in
+SELECT source, target, kind, weight, record FROM edges
+WHERE target = ? AND standing = ? ORDER BY weight DESC, record DESC, source, kind LIMIT ?;
+
+-- name: graph_counts
+SELECT (SELECT count(*) FROM entities), (SELECT count(*) FROM edges),
+       (SELECT count(*) FROM queue WHERE task = 'link');
+
+-- name: graph_counts_of
+-- Owners stand in a JSON array.
+SELECT count(*), coalesce(sum((SELECT count(*) FROM edges WHERE source = entities.key)), 0),
+       (SELECT count(*) FROM queue WHERE task = 'link')
+FROM entities WHERE owner IN (SELECT value FROM json_each(?));
+
+-- name: check_graph
+-- Edges whose record does not name both of their ends.
+SELECT DISTINCT record FROM edges
+WHERE NOT EXISTS (SELECT 1 FROM sightings AS s WHERE s.record = edges.record AND s.entity = edges.source)
+   OR NOT EXISTS (SELECT 1 FROM sightings AS s WHERE s.record = edges.record AND s.entity = edges.target) LIMIT 20;
+
+-- name: check_unnamed_entities
+SELECT key FROM entities WHERE NOT EXISTS (SELECT 1 FROM sightings WHERE entity = entities.key) LIMIT 20;

@@ -46,6 +46,7 @@ from clew.storage.sqlite.connection import (
     snapshot,
     write_copy,
 )
+from clew.storage.sqlite.graph import SqliteGraph
 from clew.storage.sqlite.queries import many, migration_scripts, only, run
 from clew.storage.sqlite.rows import encode_metadata
 from clew.storage.sqlite.writer import Writer
@@ -59,7 +60,7 @@ PAGE = 1000
 """Records handled in one step of a pass over the whole store."""
 
 
-class SqliteStore:
+class SqliteStore(SqliteGraph):
     def __init__(self, path: Path, *, synchronous: str = "full") -> None:
         require_sqlite()
         prepare_file(path)

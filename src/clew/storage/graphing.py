@@ -1,0 +1,99 @@
+"""The part of a store that keeps the graph: what each record says about entities, and the ways between those.
+
+Everything here is derived from records and leaves with them: an edge with its record, an entity with the last record
+that names it. Whoever asks says whose entities they may see. What a quarantined record says is kept and never shown;
+what an untrusted one says is shown where `untrusted` asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from clew.domain.graph import EdgeKind, EntityKind, Extract
+
+if TYPE_CHECKING:
+    from clew.storage.protocol import Place
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Entity:
+    """An entity of one owner. Its key is this store's own, and no part of the content."""
+
+    key: int
+    kind: EntityKind
+    name: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What one record says of two entities."""
+
+    source: int
+    target: int
+    kind: EdgeKind
+    weight: float
+    record: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCounts:
+    entities: int
+    edges: int
+    pending: int
+    """Records that wait to be read for the graph."""
+
+
+class GraphStore(Protocol):
+    def link(self, done: Sequence[int], said: Mapping[int, tuple[str, Extract]]) -> None:
+        """In one step: let records, by key, say this about the entities of an owner in place of what they said before,
+        and take tasks off the queue. What a record says that has been removed meanwhile is dropped.
+        """
+
+    def queue_links(self) -> int:
+        """Queue every record to be read for the graph; how many were not queued yet."""
+
+    def forget_graph(self) -> None:
+        """Drop all entities and edges; `queue_links` then brings them back."""
+
+    def said(self, records: Sequence[int]) -> Mapping[int, tuple[str, Extract]]:
+        """What records say, by key, with the owner of the entities; sorted. Those that say nothing are left out."""
+
+    def entities_named(self, names: Sequence[str], owners: Sequence[str], *, untrusted: bool) -> list[Entity]:
+        """Every entity of these owners that has one of the names, by key."""
+
+    def entities_at(self, keys: Sequence[int]) -> list[Entity]:
+        """The entities that exist, by key."""
+
+    def entities(
+        self, owners: Sequence[str], kinds: Sequence[EntityKind], after: int, limit: int, *, untrusted: bool
+    ) -> list[Entity]:
+        """Up to `limit` entities of these owners with a key above `after`, by key; without kinds, of all kinds."""
+
+    def entities_seen(
+        self, places: Sequence[Place], owners: Sequence[str], *, untrusted: bool
+    ) -> list[tuple[Place, Entity]]:
+        """The entities of these owners that the records at these places name, in the order of places and keys."""
+
+    def titles(self, keys: Sequence[int], *, untrusted: bool) -> Mapping[int, str]:
+        """How each entity is written by the oldest record that may be shown; trusted ones first."""
+
+    def naming(self, key: int, limit: int, *, untrusted: bool) -> list[int]:
+        """Keys of records that name an entity, those that may be relied on first, then the newest first."""
+
+    def namings(self, keys: Sequence[int], at_most: int, *, untrusted: bool) -> Mapping[int, int]:
+        """How many records name each entity, counted no further than `at_most`."""
+
+    def edges_of(self, keys: Sequence[int], limit: int, *, untrusted: bool) -> list[Edge]:
+        """The `limit` heaviest edges out of each entity and as many into it, of equally heavy ones the newest.
+
+        Untrusted ones come beside those, as many again.
+        """
+
+    def homes(self, records: Sequence[int]) -> Mapping[int, tuple[Place, ...]]:
+        """The places of records by key, sorted; those that are gone are left out."""
+
+    def graph_counts(self, owners: Sequence[str] | None) -> GraphCounts:
+        """How large the graph of these owners is, or of all of them."""

@@ -1,0 +1,11 @@
+-- What assistants said to a user stands apart from what tools did, so that it can be searched.
+INSERT INTO collections (name, raw, next_seq)
+SELECT 'replies:' || substr(name, length('_owned:') + 1), 0, next_seq FROM collections WHERE name GLOB '_owned:*';
+
+UPDATE members
+SET key = ((SELECT replies.key
+            FROM collections AS owned
+            JOIN collections AS replies ON replies.name = 'replies:' || substr(owned.name, length('_owned:') + 1)
+            WHERE owned.key = members.key >> 32) << 32) | (key & 0xffffffff)
+WHERE key >> 32 IN (SELECT key FROM collections WHERE name GLOB '_owned:*')
+  AND record IN (SELECT key FROM records WHERE role = 'assistant');

@@ -1,0 +1,273 @@
+"""The graph over the whole engine: what is asked of it, whose it is, and how it follows the records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clew.api import GraphPath, MemoryApi
+from clew.domain.graph import owner_of_user
+from clew.engine import Memory
+from clew.errors import InvalidInput, NotFound
+from clew.services.graph import lead_to
+from clew.storage.protocol import Task
+from tests.conftest import OpenMemory
+
+pytestmark = pytest.mark.requirement("GRAPH-2")
+
+KAFKA = "The Atlas project uses Kafka for its events."
+REDIS = "Kafka is blocked by Redis while the Atlas project waits."
+CHOIR = "The Choirbook project keeps sheet music in LilyPond."
+
+
+def told(memory: MemoryApi, *texts: str, user: str | None = "ada", session: str = "s", role: str = "user") -> None:
+    for text in texts:
+        memory.ingest(session, role, text, user_id=user)
+    assert memory.flush().ok
+
+
+def names(memory: MemoryApi, user: str | None = "ada", **asked: object) -> list[str]:
+    return sorted(item.name for item in memory.graph_entities(user_id=user, **asked).entities)  # type: ignore[arg-type]
+
+
+def words(paths: tuple[GraphPath, ...]) -> list[str]:
+    return [path.text for path in paths]
+
+
+# --- questions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("GRAPH-1")
+def test_what_a_turn_says_is_found_around_what_it_names(api: MemoryApi) -> None:
+    told(api, KAFKA)
+    found = api.graph_neighbours("kafka", user_id="ada")
+    assert (found.entity.kind, found.entity.name) == ("tool", "Kafka")
+    (atlas,) = found.neighbours
+    assert (atlas.entity.kind, atlas.entity.name, atlas.distance) == ("project", "Atlas", 1)
+    assert atlas.path.text == "Kafka <-uses- Atlas"
+    (source,) = {source.text for step in atlas.path.steps for source in step.sources}
+    assert source == KAFKA
+
+
+def test_upstream_and_downstream_follow_what_stands_on_what(api: MemoryApi) -> None:
+    told(api, KAFKA, REDIS)
+    up = {item.entity.name: item.path.text for item in api.graph_upstream("Atlas", user_id="ada").neighbours}
+    assert up["Redis"] == "Atlas -uses-> Kafka -blocked_by-> Redis"
+    down = {item.entity.name for item in api.graph_downstream("Redis", user_id="ada").neighbours}
+    assert {"Kafka", "Atlas"} <= down
+    assert api.graph_upstream("Redis", user_id="ada").neighbours == ()
+
+
+def test_neighbours_keep_to_the_kinds_directions_and_number_asked_for(api: MemoryApi) -> None:
+    told(api, KAFKA, REDIS)
+    out = api.graph_neighbours("Kafka", user_id="ada", kinds=["blocked_by"], direction="out").neighbours
+    assert [item.entity.name for item in out] == ["Redis"]
+    assert api.graph_neighbours("Redis", user_id="ada", kinds=["uses"]).neighbours == ()
+    few = api.graph_neighbours("Kafka", user_id="ada", limit=1)
+    assert (len(few.neighbours), few.truncated) == (1, True)
+
+
+def test_paths_join_two_entities_over_others_the_strongest_first(api: MemoryApi) -> None:
+    told(api, KAFKA, "We decided to use Kafka in the Choirbook project.")
+    found = api.graph_paths("Choirbook", "Atlas", user_id="ada").paths
+    assert "Kafka" in found[0].text
+    assert [path.score for path in found] == sorted((path.score for path in found), reverse=True)
+    assert api.graph_paths("Choirbook", "Atlas", user_id="ada", max_hops=1).paths == ()
+
+
+def test_an_unknown_name_is_answered_with_what_may_be_meant(api: MemoryApi) -> None:
+    told(api, KAFKA)
+    with pytest.raises(NotFound, match="tool:kafka"):
+        api.graph_neighbours("Kafak", user_id="ada")
+    with pytest.raises(NotFound, match="knows no"):
+        api.graph_neighbours("Kafka")
+    for wrong in ({"direction": "up"}, {"kinds": ["loves"]}, {"depth": 9}, {"limit": 0}):
+        with pytest.raises(InvalidInput):
+            api.graph_neighbours("Kafka", user_id="ada", **wrong)
+
+
+def test_an_idea_is_matched_with_its_project_by_a_path_that_cites_its_sources(api: MemoryApi) -> None:
+    told(api, KAFKA, REDIS, CHOIR)
+    (best, *_) = api.graph_match("keep the sheet music of singers", user_id="ada").matches
+    assert best.project.name == "Choirbook"
+    assert best.path.text == "idea -resembles-> Choirbook"
+    assert [source.text for source in best.path.steps[0].sources] == [CHOIR]
+    (named, *_) = api.graph_match("a better way to run Redis", user_id="ada").matches
+    assert named.project.name == "Atlas"
+
+
+def test_an_empty_graph_answers_every_question(api: MemoryApi) -> None:
+    assert api.graph_match("anything at all").matches == ()
+    assert api.graph_entities().entities == ()
+    assert api.graph_merges().proposals == ()
+    assert api.graph_export("mermaid").text == "graph LR\n"
+    assert api.graph_status().entities == 0
+    with pytest.raises(InvalidInput):
+        api.graph_match(" ")
+
+
+def test_entities_are_listed_by_kind_and_found_by_part_of_a_name_or_a_misspelt_one(api: MemoryApi) -> None:
+    told(api, KAFKA, CHOIR)
+    assert names(api, kinds=["project"]) == ["Atlas", "Choirbook"]
+    assert names(api, text="choir") == ["Choirbook"]
+    assert names(api, text="kafak") == ["Kafka"]
+    first = api.graph_entities(user_id="ada", limit=1)
+    assert first.cursor is not None
+    rest = api.graph_entities(user_id="ada", cursor=first.cursor, limit=10)
+    assert sorted(item.name for item in (*first.entities, *rest.entities)) == names(api)
+
+
+@pytest.mark.parametrize(
+    ("format_", "part"), [("markdown", "uses Kafka"), ("mermaid", "-->|uses|"), ("json", '"uses"')]
+)
+def test_the_graph_is_written_as_text(api: MemoryApi, format_: str, part: str) -> None:
+    told(api, KAFKA)
+    written = api.graph_export(format_, user_id="ada")
+    assert part in written.text
+    assert written == api.graph_export(format_, user_id="ada")
+    around = api.graph_export(format_, name="Kafka", user_id="ada", depth=1)
+    assert (around.entities, around.edges) == (2, 1)
+    with pytest.raises(InvalidInput):
+        api.graph_export("dot", user_id="ada")
+
+
+# --- whose it is -------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("STORE-1")
+def test_a_user_sees_their_own_and_what_is_shared_and_nothing_else(api: MemoryApi) -> None:
+    told(api, KAFKA)
+    told(api, "The Secretive project uses Qdrant.", user="bob", session="b")
+    told(api, "The Lonely project uses Milvus.", user=None, session="alone")
+    api.put("global", "g", "Kafka is written in Scala.")
+    assert api.flush().ok
+    assert names(api) == ["Atlas", "Kafka", "Scala"]
+    assert names(api, None) == ["Kafka", "Scala"]
+    assert names(api, None, session_id="alone") == ["Kafka", "Lonely", "Milvus", "Scala"]
+    around = {item.entity.name for item in api.graph_neighbours("Kafka", user_id="ada").neighbours}
+    assert around == {"Atlas", "Scala"}
+
+
+@pytest.mark.requirement("PACK-4")
+def test_what_tools_said_is_left_out_unless_asked_for(api: MemoryApi) -> None:
+    told(api, "Traceback in src/app/main.py: ValueError in src/app/db.py", role="tool")
+    assert names(api) == []
+    assert "src/app/main.py" in names(api, untrusted=True)
+    with pytest.raises(NotFound):
+        api.graph_paths("src/app/main.py", "src/app/db.py", user_id="ada")
+    assert api.graph_neighbours("src/app/main.py", user_id="ada", untrusted=True).neighbours
+
+
+@pytest.mark.requirement("PACK-4")
+def test_what_is_quarantined_is_never_shown_and_comes_back_when_released(api: MemoryApi) -> None:
+    told(api, KAFKA)
+    ref = f"session_raw:s/{api.list('session_raw:s').records[0].id}"
+    api.review(ref, "quarantine")
+    assert names(api, untrusted=True) == []
+    api.review(ref, "release")
+    assert names(api) == ["Atlas", "Kafka"]
+
+
+# --- how it follows the records ----------------------------------------------------------------------
+
+
+@pytest.mark.requirement("STORE-6")
+def test_a_purge_leaves_nothing_of_what_only_its_records_said(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory = open_memory()
+    told(memory, "The Zanzibar project uses Kafka.")
+    told(memory, KAFKA, session="t")
+    memory.graph_merge("project:atlas", "project:zanzibar", user_id="ada")
+    memory.purge(session_id="s")
+    assert names(memory) == ["Atlas", "Kafka"]
+    assert memory.graph_merges(user_id="ada").merged == ()
+    assert memory.verify().ok
+    memory.close()
+    left = b"".join(path.read_bytes() for path in (tmp_path / "data").iterdir() if path.is_file())
+    assert b"anzibar" not in left
+
+
+@pytest.mark.requirement("STORE-6")
+def test_a_users_merges_go_with_the_user(memory: Memory) -> None:
+    told(memory, KAFKA, CHOIR)
+    memory.graph_merge("Atlas", "Choirbook", user_id="ada")
+    memory.purge(user_id="ada")
+    assert memory.graph_status().entities == 0
+    assert not [item for item in memory.collections().collections if item.name.startswith("_aliases")]
+
+
+@pytest.mark.requirement("STORE-4")
+def test_a_rebuilt_graph_is_the_same_and_keeps_what_was_merged(memory: Memory) -> None:
+    told(memory, KAFKA, REDIS, CHOIR)
+    memory.graph_merge("Atlas", "Choirbook", user_id="ada")
+    before = memory.graph_export("json", user_id="ada")
+    assert memory.graph_rebuild().count > 0
+    assert memory.flush().ok
+    assert memory.graph_export("json", user_id="ada") == before
+    assert memory.verify().ok
+
+
+def test_merges_are_proposed_and_hold_only_on_the_operators_word(api: MemoryApi) -> None:
+    told(api, KAFKA, "See https://github.com/ada/atlas for it.")
+    (proposal,) = api.graph_merges(user_id="ada").proposals
+    assert {proposal.keep, proposal.drop} == {"project:atlas", "repo:ada/atlas"}
+    assert "ada/atlas" in names(api)
+    api.graph_merge("project:atlas", "repo:ada/atlas", user_id="ada")
+    assert names(api) == ["Atlas", "Kafka"]
+    assert [item.entity.name for item in api.graph_neighbours("ada/atlas", user_id="ada").neighbours] == ["Kafka"]
+    assert [item.drop for item in api.graph_merges(user_id="ada").merged] == ["repo:ada/atlas"]
+    api.graph_unmerge("repo:ada/atlas", user_id="ada")
+    assert "ada/atlas" in names(api)
+    with pytest.raises(NotFound):
+        api.graph_unmerge("repo:ada/atlas", user_id="ada")
+    with pytest.raises(InvalidInput):
+        api.graph_merge("Atlas", "project:atlas", user_id="ada")
+
+
+def test_notes_make_projects_and_their_other_pages_lead_there(open_memory: OpenMemory, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / "hive").mkdir(parents=True)
+    (notes / "hive" / "README.md").write_text("# Hive\n\nScales under bee hives.\n")
+    (notes / "hive" / "power.md").write_text("# Power\n\nA Raspberry Pi and a panel.\n")
+    (notes / "moth.md").write_text("---\ntype: project\ntitle: Moth Garden\nuses: [OpenCV]\n---\n\nCounts insects.\n")
+    memory = open_memory(authored_notes=(str(notes),))
+    assert memory.flush().ok
+    assert names(memory, None, kinds=["project"]) == ["Moth Garden", "hive"]
+    assert memory.graph_upstream("Moth Garden").neighbours[0].entity.name == "OpenCV"
+    assert memory.graph_match("insects").matches[0].path.text.endswith("moth.md -relates_to-> Moth Garden")
+    assert memory.graph_paths("Raspberry Pi", "hive").paths
+    (notes / "moth.md").write_text("Nothing any more.\n")
+    assert memory.flush().ok
+    assert names(memory, None, kinds=["project"]) == ["hive"]
+
+
+@pytest.mark.requirement("STORE-8")
+def test_the_queue_of_the_graph_is_worked_off_without_an_embedder(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    told(memory, KAFKA)
+    assert memory.graph_status().pending == 0
+    assert names(memory) == ["Atlas", "Kafka"]
+
+
+@pytest.mark.requirement("SAFE-1")
+def test_verify_notices_a_graph_that_is_not_what_records_say_and_repair_mends_it(memory: Memory) -> None:
+    told(memory, KAFKA)
+    store = memory._parts.store
+    (key, *_) = [stored.key for stored in store.export(0, 10)]
+    store.link([], {key: (owner_of_user("eve"), store.said([key])[key][1])})
+    report = memory.verify()
+    assert [check.name for check in report.checks if not check.ok] == ["graph sources"]
+    assert memory.verify(repair=True).ok
+    assert names(memory) == ["Atlas", "Kafka"]
+    assert store.pending(Task.LINK) == 0
+
+
+@pytest.mark.requirement("PACK-7")
+def test_a_query_leads_to_records_that_do_not_share_its_words(memory: Memory) -> None:
+    told(memory, KAFKA, "The Atlas project depends on Redis.")
+    led = lead_to(memory._parts, "why is Redis slow?", "ada", None, 5)
+    assert [item.path for item in led][:2] == ["Redis <-uses- Atlas", "Redis <-uses- Atlas -uses-> Kafka"]
+    assert all(0 < item.strength <= 1 for item in led)
+    (kafka,) = {memory.get(item.place.collection, item.place.id).records[0].text for item in led[1:2]}
+    assert kafka == KAFKA
+    assert lead_to(memory._parts, "why is Redis slow?", "bob", None, 5) == []

@@ -1,0 +1,245 @@
+"""What one record says about entities: which names are found, what joins them, and what is left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clew.domain.graph import EdgeKind, Extract, canonical, owner_of_record
+from clew.domain.graph_extraction import MAX_EDGES, MAX_ENTITIES, extract
+from clew.domain.model import Provenance, Role
+
+pytestmark = pytest.mark.requirement("GRAPH-1")
+
+
+def said(text: str, **metadata: Any) -> Extract:
+    return extract(text, metadata, Provenance.USER_TURN, Role.USER)
+
+
+def noted(text: str, document: str, *, heading: str = "", kind: str = "paragraph", **metadata: Any) -> Extract:
+    speaker = f"{document} › {heading}" if heading else document
+    about = {"source_doc": document, "speaker": speaker, "kind": kind, **metadata}
+    return extract(text, about, Provenance.NOTE, None)
+
+
+def named(found: Extract) -> set[str]:
+    return {f"{item.kind}:{item.title}" for item in found.entities}
+
+
+def joined(found: Extract) -> set[str]:
+    titles = [item.title for item in found.entities]
+    return {f"{titles[edge.source]} {edge.kind} {titles[edge.target]}" for edge in found.edges}
+
+
+@pytest.mark.parametrize(
+    ("text", "entity"),
+    [
+        ("please open src/atlas/worker.py:42 again", "file:src/atlas/worker.py"),
+        ("look at ../config/app.toml first", "file:config/app.toml"),
+        ("the Dockerfile is broken", "file:Dockerfile"),
+        ("see https://github.com/ada/atlas/issues/3 for more", "repo:ada/atlas"),
+        ("clone git@gitlab.com:ada/atlas.git now", "repo:ada/atlas"),
+        ("from https://pypi.org/project/msgspec/ then", "tool:msgspec"),
+        ("read https://example.org/papers/tide.pdf today", "file:example.org/papers/tide.pdf"),
+        ("read https://docs.example.org/guide/ today", "concept:docs.example.org"),
+        ("run pip install -U httpx first", "tool:httpx"),
+        ("from polars import DataFrame", "tool:Polars"),
+        ("we moved to postgres last year", "tool:PostgreSQL"),
+        ("it runs in Node.js only", "tool:Node.js"),
+        ("a Raspberry Pi does it", "tool:Raspberry Pi"),
+        ("I like that Rust has enums", "tool:Rust"),
+        ("call `parse_config()` twice", "concept:parse_config"),
+        ("the CollectionIndex is slow", "concept:CollectionIndex"),
+        ("set MAX_RETRIES to 3", "concept:MAX_RETRIES"),
+        ("it is PROJ-123 again", "concept:PROJ-123"),
+        ("thanks @maria-k for it", "person:maria-k"),
+        ("I asked Tobias about it", "person:Tobias"),
+        ("with Maria Lopez in Porto", "person:Maria Lopez"),
+        ("for the Harbor project we wait", "project:Harbor"),
+        ("this is about Blue Harbor again", "concept:Blue Harbor"),
+    ],
+)
+def test_a_name_is_found_and_known_for_what_it_is(text: str, entity: str) -> None:
+    assert entity in named(said(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rust on the gate made us react, and the spark of it all went slack.",
+        "On Monday I will do it. Thanks! Great work. OK.",
+        "I think THIS IS REALLY IMPORTANT, please.",
+        "The API returns JSON over HTTP with a URL.",
+        "import os and then go on; from the start, import it all.",
+        "What I like is tea in the morning.",
+        "see process.env and e.g. this",
+        "",
+        "\x00\x01 \ud83d",
+    ],
+)
+def test_ordinary_words_name_nothing(text: str) -> None:
+    assert named(said(text)) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "edge"),
+    [
+        ("Atlas uses Kafka.", "Atlas uses Kafka"),
+        ("Atlas depends on Kafka, Redis and Docker.", "Atlas uses Docker"),
+        ("The worker in app/worker.py is blocked by PROJ-7.", "app/worker.py blocked_by PROJ-7"),
+        ("Kafka is blocking PROJ-7.", "PROJ-7 blocked_by Kafka"),
+        ("We compared Kafka with RabbitMQ.", "Kafka relates_to RabbitMQ"),
+        ("Yesterday Atlas switched to Redis.", "Atlas decides Redis"),
+        ("Kafka versus RabbitMQ", "Kafka evaluates RabbitMQ"),
+    ],
+)
+def test_a_verb_between_two_names_says_how_they_are_joined(text: str, edge: str) -> None:
+    assert edge in joined(said(text))
+
+
+def test_what_follows_in_another_clause_is_not_said_by_the_verb() -> None:
+    assert joined(said("Kafka is blocked by Redis while the Atlas project waits.")) == {
+        "Kafka blocked_by Redis",
+        "Redis relates_to Atlas",
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["Atlas does not use Kafka.", "Atlas no longer uses Kafka.", "Atlas never uses Kafka."]
+)
+def test_what_is_denied_is_not_said(text: str) -> None:
+    assert "Atlas uses Kafka" not in joined(said(text, project="Atlas"))
+
+
+def test_a_decision_is_named_by_its_words_and_leaves_out_what_was_not_chosen() -> None:
+    found = said("We decided to use Redis instead of Memcached for the limiter.", project="gateway")
+    decision = "decided to use Redis instead of Memcached for the limiter"
+    assert f"decision:{decision}" in named(found)
+    assert {f"{decision} decides Redis", f"gateway relates_to {decision}", "gateway decides Redis"} <= joined(found)
+    assert f"{decision} decides Memcached" not in joined(found)
+
+
+def test_a_turn_belongs_to_the_project_its_host_names() -> None:
+    assert joined(said("The retry in Celery is slow.", project="orbit")) == {"orbit mentions Celery"}
+    assert "project:orbit" in named(said("Celery hangs", cwd="/home/ada/orbit/"))
+    assert named(said("tea", cwd="/home/ada/src")) == set()
+    assert named(said("nothing has a name here", project="orbit")) == {"project:orbit"}
+
+
+def test_a_speaker_mentions_what_they_name() -> None:
+    assert "Melanie mentions Porto" in joined(said("we went to Porto", speaker="Melanie"))
+    assert named(said("we went home", speaker="Melanie")) == set()
+
+
+@pytest.mark.parametrize(
+    ("document", "heading", "project"),
+    [
+        ("notes/projects/tide.md", "", "tide"),
+        ("notes/projects/tide/forecast.md", "", "tide"),
+        ("hive/README.md", "Hive", "hive"),
+        ("plans.md", "Project: Moth Garden", "Moth Garden"),
+        ("plans.md", "Moth Garden project", "Moth Garden"),
+    ],
+)
+def test_a_notes_place_or_heading_makes_a_project(document: str, heading: str, project: str) -> None:
+    found = noted("It uses OpenCV.", document, heading=heading)
+    assert f"project:{project}" in named(found)
+    assert {f"{document} relates_to {project}", f"{project} uses OpenCV"} <= joined(found)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/README.md", "notes/tea.md"])
+def test_other_notes_make_none(document: str) -> None:
+    assert not any(item.startswith("project:") for item in named(noted("It uses OpenCV.", document)))
+
+
+def test_a_notes_folder_is_a_name_that_a_project_may_have() -> None:
+    assert "hive/power.md relates_to hive" in joined(noted("A panel.", "hive/power.md"))
+
+
+def test_front_matter_names_the_project_and_what_it_uses() -> None:
+    text = "---\ntype: project\ntitle: Moth Garden\ntags: [insects, light]\nuses:\n  - OpenCV\n  - Redis\n"
+    text += "owner: Ada\n---\n"
+    found = noted(text, "moth.md", kind="front_matter")
+    assert {
+        "moth.md relates_to Moth Garden",
+        "Moth Garden uses OpenCV",
+        "Moth Garden uses Redis",
+        "Moth Garden mentions insects",
+        "Moth Garden relates_to Ada",
+    } <= joined(found)
+
+
+def test_links_headings_and_marked_words_of_a_note_are_names() -> None:
+    found = noted(
+        "See [[Tide Gauge]] and **grain dryer** #harvest.", "farm.md", heading="Dryer fan", hop_targets=["../hive/a.md"]
+    )
+    assert {"concept:Tide Gauge", "concept:grain dryer", "concept:harvest", "concept:Dryer fan"} <= named(found)
+    assert "farm.md relates_to hive/a.md" in joined(found)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "object_", "edge"),
+    [
+        ("uses", "Kafka", "Atlas uses Kafka"),
+        ("depends_on", "Kafka", "Atlas uses Kafka"),
+        ("replaces", "Old Atlas", "Atlas relates_to Old Atlas"),
+        ("decision", "ship in May", "Atlas decides ship in May"),
+        ("blocked_by", "PROJ-1", "Atlas blocked_by PROJ-1"),
+    ],
+)
+def test_a_fact_joins_its_subject_with_its_object(predicate: str, object_: str, edge: str) -> None:
+    fact = {"subject": "Atlas", "predicate": predicate, "object": object_}
+    assert joined(extract("whatever", {"fact": fact}, Provenance.MEMORY, None)) == {edge}
+    assert extract("x", {"fact": {"subject": 1}}, Provenance.MEMORY, None) == Extract()
+
+
+def test_tools_say_which_files_and_errors_they_met_and_little_else() -> None:
+    text = 'File "src/app/main.py": ValueError. Ask Maria about the Harbor project and Kafka.'
+    found = extract(text, {}, Provenance.TOOL_OUTPUT, Role.TOOL_RESULT)
+    assert named(found) == {"file:src/app/main.py", "concept:ValueError"}
+    assert all(edge.weight < 0.1 for edge in found.edges)
+
+
+def test_summaries_and_system_texts_say_nothing() -> None:
+    assert extract("Atlas uses Kafka.", {}, Provenance.SUMMARY, None) == Extract()
+    assert extract("Atlas uses Kafka.", {}, Provenance.SYSTEM_TURN, Role.SYSTEM) == Extract()
+
+
+def test_a_record_names_no_more_than_the_bounds_allow() -> None:
+    found = said(" ".join(f"We use src/file{number}.py." for number in range(200)), project="atlas")
+    assert (len(found.entities), len(found.edges)) <= (MAX_ENTITIES, MAX_EDGES)
+
+
+def test_code_in_fences_names_its_packages_and_files_and_not_its_variables() -> None:
+    found = said("Look:\n```python\nimport polars\nmy_variable = OtherThing()\n```\nin app/run.py")
+    assert named(found) == {"tool:Polars", "file:app/run.py"}
+
+
+@pytest.mark.parametrize(
+    ("collections", "owner"),
+    [
+        (["session:s", "session_raw:s", "turns:ada"], "user:ada"),
+        (["session:s", "session_raw:s", "_owned:ada"], "user:ada"),
+        (["session:s", "session_raw:s"], "session:s"),
+        (["user:ada"], "user:ada"),
+        (["archive:user:ada"], "user:ada"),
+        (["facts:user:ada"], "user:ada"),
+        (["facts:global"], "shared"),
+        (["ledger:user:ada", "ledger:session:s"], "user:ada"),
+        (["authored:variant"], "shared"),
+        (["global"], "shared"),
+        (["session:s"], None),
+        (["_authored"], None),
+        (["mine"], None),
+    ],
+)
+def test_whose_entities_are_follows_from_where_the_record_stands(collections: list[str], owner: str | None) -> None:
+    assert owner_of_record(collections) == owner
+
+
+def test_names_are_compared_without_case_spacing_and_marks() -> None:
+    assert canonical("  **Blue\n Harbor**. ") == canonical("blue harbor") == "blue harbor"
+    assert canonical("***") == ""
+    assert len(canonical("x" * 10_000)) <= 120
+    assert set(EdgeKind) == {"uses", "blocked_by", "relates_to", "evaluates", "decides", "mentions"}
