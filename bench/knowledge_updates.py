@@ -65,6 +65,9 @@ class SetClock:
     def now_ms(self) -> int:
         return self._now_ms
 
+    def set(self, now_ms: int) -> None:
+        self._now_ms = now_ms
+
 
 def main() -> int:
     options = _parser().parse_args()
@@ -82,10 +85,10 @@ def main() -> int:
 
 def measure(asked: Asked, embedder: str) -> tuple[Outcome, Outcome] | None:
     """A pack before and after what was proposed is accepted; None where the question has no two dates of evidence."""
-    days = sorted({date for date, said in _evidence(asked)}, key=_ms)
+    days = sorted({date for date, said in _evidence(asked)}, key=ms)
     if len(days) < 2:
         return None
-    now_ms = max(_ms(asked.question_date), _ms(days[-1]))
+    now_ms = max(ms(asked.question_date), ms(days[-1]))
     with TemporaryDirectory(prefix="bench-") as folder:
         config = Config.load(environment={}, data_dir=Path(folder), embedder=embedder)
         with Memory(config, clock=SetClock(now_ms)) as memory:
@@ -97,7 +100,7 @@ def measure(asked: Asked, embedder: str) -> tuple[Outcome, Outcome] | None:
 
 def judge(bundle: Bundle, newest: set[str], evidence: set[str]) -> Outcome:
     """What a pack shows of the turns with the newest value, and of the others that have one."""
-    turn_of = {ref: turn for turn in evidence for ref in _shown_as(turn)}
+    turn_of = {ref: turn for turn in evidence for ref in shown_as(turn)}
     shown = {turn_of[item.record_ref]: item for item in bundle.items if item.record_ref in turn_of}
     is_marked = {turn: item.dissent or item.superseded_by is not None for turn, item in shown.items()}
     older = shown.keys() - newest
@@ -112,11 +115,11 @@ def judge(bundle: Bundle, newest: set[str], evidence: set[str]) -> Outcome:
 def _take_in(memory: Memory, asked: Asked, newest_date: str) -> tuple[set[str], set[str]]:
     """All sessions, oldest first; gives the names of the turns with the newest value, and of all that have one."""
     newest, evidence = set(), set()
-    told = sorted(zip(asked.haystack_dates, asked.haystack_sessions, strict=True), key=lambda one: _ms(one[0]))
+    told = sorted(zip(asked.haystack_dates, asked.haystack_sessions, strict=True), key=lambda one: ms(one[0]))
     for number, (date, said) in enumerate(told):
         session = f"s{number}"
         messages = [
-            Message(role=one.role, text=one.content, id=f"t{place}", ts=_ms(date) + place * 1000)
+            Message(role=one.role, text=one.content, id=f"t{place}", ts=ms(date) + place * 1000)
             for place, one in enumerate(said)
         ]
         memory.ingest_batch(session, messages, user_id=USER)
@@ -138,10 +141,12 @@ def _accept_all(memory: Memory) -> None:
     memory.call(Flush(timeout_ms=SETTLE_MS))
 
 
-def _shown_as(turn: str) -> set[str]:
+def shown_as(turn: str) -> set[str]:
     """The references under which a pack may show a turn, or the memory that was kept from it."""
     session, _, id_ = turn.partition("/")
-    own = (f"{identity.session(session)}/{id_}", f"{identity.turns_of(USER)}/{turn}")
+    views = (identity.session(session), identity.session_raw(session))
+    across = (identity.turns_of(USER), identity.replies_to(USER))
+    own = (*(f"{name}/{id_}" for name in views), *(f"{name}/{turn}" for name in across))
     return {*own, f"{identity.memories_of(USER)}/{identity.memory_id(identity.turns_of(USER), turn)}"}
 
 
@@ -155,7 +160,7 @@ def _cells(outcomes: tuple[Outcome, ...]) -> list[str]:
     return [*(f"{count / len(outcomes):.3f}" for count in counts), str(sum(outcome.marked for outcome in outcomes))]
 
 
-def _ms(date: str) -> int:
+def ms(date: str) -> int:
     return int(datetime.strptime(date, "%Y/%m/%d (%a) %H:%M").replace(tzinfo=UTC).timestamp() * 1000)
 
 

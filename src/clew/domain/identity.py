@@ -94,6 +94,12 @@ def facts_of(user_id: str | None) -> str:
     return f"facts:{_whose(user_id)}"
 
 
+def user_of_facts(collection: str) -> str | None:
+    """Whose facts a collection holds; None for those of all."""
+    owner = owner_of(collection)
+    return None if owner == GLOBAL else owner.removeprefix("user:")
+
+
 def plans_of(user_id: str | None) -> str:
     """What a user means to do; without one, what is planned for all."""
     return f"plans:{_whose(user_id)}"

@@ -156,11 +156,12 @@ def _led(parts: Parts, view: GraphView, query_text: str, limit: int) -> list[Led
     walked = {link.records[0] for _, (_, route) in best for link in route.links}
     homes = parts.store.homes(sorted(walked.union(record for record, _ in best)))
     places = {record: home for record in homes if (home := home_of(homes[record])) is not None}
+    titles = view.titles({node for _, (_, route) in best for node in route.nodes})
     return [
         Led(
             place=places[record],
             strength=score,
-            path=route_in_words(view, route.nodes[0], route.links),
+            path=route_in_words(route, titles),
             through=tuple(_ref(places[link.records[0]]) for link in route.links if link.records[0] in places),
         )
         for record, (score, route) in best

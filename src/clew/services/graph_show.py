@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from clew.api import GraphEntity, GraphPath, GraphSource, GraphStep
 from clew.domain.layers import one_line
@@ -80,12 +80,10 @@ def in_words(start: str, steps: Sequence[GraphStep]) -> str:
     return start + "".join(f"{arrow}{step.to.name}" for arrow, step in zip(arrows, steps, strict=True))
 
 
-def route_in_words(view: GraphView, start: Node, links: Sequence[Link]) -> str:
-    """The same without looking up records."""
-    titles = view.titles([start, *(end for link in links for end in (link.source, link.target))])
-    said, at = titles[start], start
-    for link in links:
-        arrow = f" -{link.kind}-> " if link.source == at else f" <-{link.kind}- "
-        at = link.other(at)
-        said += arrow + titles[at]
+def route_in_words(route: Route, titles: Mapping[Node, str]) -> str:
+    """The same by titles that are known."""
+    said = titles[route.nodes[0]]
+    for link, before, after in zip(route.links, route.nodes, route.nodes[1:], strict=False):
+        arrow = f" -{link.kind}-> " if link.source == before else f" <-{link.kind}- "
+        said += arrow + titles[after]
     return said

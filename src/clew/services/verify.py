@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clew.api import Check, Verify, VerifyReport
+from clew.domain import identity
 from clew.domain.model import Draft
 from clew.domain.terms import ANALYSER_VERSION
 from clew.index.collection import CollectionIndex
@@ -45,6 +46,7 @@ def _findings(parts: Parts) -> Iterator[Finding]:
     yield _indexes(parts)
     yield from verify_history.findings(parts)
     yield linking.finding(parts)
+    yield _facts(parts)
 
 
 def _terms(parts: Parts) -> Finding:
@@ -69,6 +71,17 @@ def _indexes(parts: Parts) -> Finding:
             if fresh.until == kept.until and not kept.equals(fresh):
                 problems.append(name)
     return Finding("indexes", f"{len(names)} collection indexes equal their rows", tuple(problems[:MAX_PROBLEMS]))
+
+
+def _facts(parts: Parts) -> Finding:
+    """What is kept of each log of facts, entry by entry, equals one replayed from the rows."""
+    names = [name for name, _ in parts.store.collections() if identity.kind_of(name) == "facts"]
+    problems = []
+    for name in names:
+        kept, fresh = parts.facts.rebuilt(parts, identity.user_of_facts(name))
+        if kept.canonical() != fresh.canonical():
+            problems.append(name)
+    return Finding("facts", f"{len(names)} logs of facts equal their rows", tuple(problems[:MAX_PROBLEMS]))
 
 
 def _check(finding: Finding) -> Check:
