@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.api import Bundle, Label, ListTraces, Pack, PlansAdd, PlansClose, Purge, Why
+from clew.api import Bundle, Label, ListTraces, Pack, Purge, Why
 from clew.domain.packing import Reason
 from clew.engine import Memory
 from tests.conftest import NOW_MS
@@ -102,16 +102,16 @@ def test_facts_of_one_user_are_in_no_pack_of_another(memory: Memory) -> None:
 
 @pytest.mark.requirement("CAPTURE-5")
 def test_a_plan_is_packed_when_it_is_due_or_asked_for_and_never_as_a_fact(memory: Memory) -> None:
-    due = memory.call(PlansAdd(what="renew the passport", user_id="u", date="2026-09-20"))
-    later = memory.call(PlansAdd(what="plant the apple trees", user_id="u", date="2027-03-01"))
+    due = memory.plans_add("renew the passport", user_id="u", date="2026-09-20")
+    later = memory.plans_add("plant the apple trees", user_id="u", date="2027-03-01")
     memory.flush()
     unasked = packed(memory)
     assert [(item.record_ref, item.kind) for item in unasked.items] == [(due.ref, "plan")]
     assert reasons(unasked)[due.ref] == Reason.DUE
     asked = packed(memory, "when do I plant the apple trees")
     assert {item.record_ref: item.kind for item in asked.items} == {due.ref: "plan", later.ref: "plan"}
-    memory.call(PlansClose(ref=due.ref, state="done"))
-    memory.call(PlansClose(ref=later.ref, state="dropped"))
+    memory.plans_close(due.ref, "done")
+    memory.plans_close(later.ref, "dropped")
     closed = packed(memory, "when do I plant the apple trees")
     assert closed.items == ()
     assert reasons(closed)[later.ref] == Reason.ENDED
@@ -119,7 +119,7 @@ def test_a_plan_is_packed_when_it_is_due_or_asked_for_and_never_as_a_fact(memory
 
 @pytest.mark.requirement("CAPTURE-5")
 def test_a_plan_long_overdue_is_left_to_those_who_ask(memory: Memory) -> None:
-    plan = memory.call(PlansAdd(what="renew the passport", user_id="u", date="2026-01-05"))
+    plan = memory.plans_add("renew the passport", user_id="u", date="2026-01-05")
     memory.flush()
     assert packed(memory).abstained
     assert [item.record_ref for item in packed(memory, "renew the passport?").items] == [plan.ref]

@@ -49,6 +49,7 @@ from clew.api.ledger import (
 )
 from clew.api.observing_methods import ObservingApi
 from clew.api.packing import Bundle, Explanation, Pack, Why
+from clew.api.plans_methods import PlansApi
 from clew.api.requests import (
     Assemble,
     Clear,
@@ -80,7 +81,7 @@ from clew.api.requests import (
 from clew.domain.identity import session_raw
 
 
-class MemoryApi(FactsApi, GraphApi, ObservingApi, ABC):
+class MemoryApi(FactsApi, GraphApi, ObservingApi, PlansApi, ABC):
     """The operations of Clew as methods. Subclasses say only how a request reaches the engine."""
 
     @abstractmethod
