@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from clew.cli.graph_picture import Edge, Entity, Graph, draw
 from tests.command_line import ESCAPE, Clew
 
 pytestmark = pytest.mark.requirement("GRAPH-2", "CLI-1")
@@ -59,7 +60,7 @@ def test_the_graph_is_rebuilt_and_its_size_shown(clew: Clew) -> None:
     before = clew.json("graph", "status")
     assert "read" in clew("graph", "rebuild")
     assert clew.json("graph", "status") == before
-    assert "edges" in clew("graph", "status")
+    assert "edges" in clew("graph", "status", "--user", "ada")
 
 
 def test_names_are_merged_and_parted(clew: Clew) -> None:
@@ -75,9 +76,27 @@ def test_a_picture_is_drawn_as_svg_that_is_sound_and_always_the_same(clew: Clew,
     clew("graph", "draw", str(other), "--user", "ada")
     assert one.read_bytes() == other.read_bytes()
     drawn = ElementTree.fromstring(one.read_text("utf-8"))
-    assert {node.text for node in drawn.iter("{http://www.w3.org/2000/svg}text")} == {"Atlas", "Kafka", "Redis"}
+    shown = [node.text for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert sorted(shown[:3], key=str) == ["Atlas", "Kafka", "Redis"]
+    assert shown[3:] == ["project", "tool"]
     around = clew.json("graph", "draw", str(one), "--user", "ada", "--around", "Redis", "--depth", "1")
     assert (around["entities"], around["edges"]) == (2, 1)
+
+
+def test_long_paths_are_cut_from_the_left_and_what_nothing_joins_stands_below_inside_the_picture(
+    tmp_path: Path,
+) -> None:
+    path = "packages/design-system/source/theme/theme.ts"
+    names = [("project", "Atlas"), ("file", path), *(("concept", f"a lonely {'very ' * 9}{n}") for n in range(10))]
+    entities = [Entity(kind=kind, name=name, records=1) for kind, name in names]
+    target = tmp_path / "graph.svg"
+    assert draw(target, Graph(entities=entities, edges=[Edge(source=0, target=1, kind="mentions", strength=0.5)]))
+    drawn = ElementTree.fromstring(target.read_text("utf-8"))
+    labels = [node for node in drawn.iter("{http://www.w3.org/2000/svg}text") if node.get("text-anchor")]
+    assert labels[1].text == "…/source/theme/theme.ts"
+    heights = [float(label.attrib["y"]) for label in labels]
+    assert max(heights[:2]) < min(heights[2:])
+    assert all(100 < float(label.attrib["x"]) < 1100 for label in labels[2:])
 
 
 def test_a_picture_is_drawn_as_png_where_matplotlib_is(clew: Clew, tmp_path: Path) -> None:

@@ -45,7 +45,13 @@ def test_a_run_says_what_it_added_and_what_is_left(talked: Clew) -> None:
     assert "new lines" in shown
     assert "4 turns in the buffer" in shown
     assert "Nothing was due" in talked("observe", "run", "s1")
-    assert "0 turns in the buffer" in talked("observe", "run", "empty")
+    talked("observe", "run", "s1", "--force")
+    assert "(the newest turns stay in the buffer)" in talked("observe", "run", "s1", "--force")
+
+
+@pytest.mark.parametrize("verb", ["show", "run", "stats", "rebuild"])
+def test_a_session_that_does_not_exist_is_said_to_be_unknown(talked: Clew, verb: str) -> None:
+    assert "there is no session 'nosuch'" in talked("observe", verb, "nosuch", status=3)
 
 
 def test_the_log_is_shown_by_day_with_marks_and_dates(talked: Clew) -> None:
@@ -69,6 +75,7 @@ def test_figures_and_a_rebuild(talked: Clew) -> None:
     talked("observe", "run", "s1", "--force")
     stats = talked.json("observe", "stats", "s1")
     assert stats["observedTurns"] == 36
+    assert stats["bufferTokens"] == talked.json("observe", "show", "s1")["bufferTokens"]
     assert 0 < stats["share"] < 1
     assert "36, of which" in talked("observe", "stats", "s1")
     assert "as before" in talked("observe", "rebuild", "s1")

@@ -64,13 +64,23 @@ def test_a_proposal_is_shown_and_accepted_with_its_turn_as_source(clew: Clew) ->
 
 def test_a_declined_proposal_is_not_shown_again(clew: Clew) -> None:
     (proposal,) = clew.json("plans", "propose", "--user", "ada")["proposals"]
-    assert "declined: renew the passport next month" in clew("plans", "decline", proposal["id"], "--user", "ada")
+    assert "declined: renew the passport" in clew("plans", "decline", proposal["id"], "--user", "ada")
     assert clew.json("plans", "propose", "--user", "ada")["proposals"] == []
     assert clew.json("plans", "list", "--user", "ada", "--state", "all")["plans"] == []
 
 
+def test_the_beginning_of_an_id_is_enough_where_only_one_begins_so(clew: Clew) -> None:
+    ids = [
+        clew.json("plans", "add", f"plan {number}", "--user", "ada")["ref"].partition("/")[2] for number in range(40)
+    ]
+    shared = next(id_[:3] for id_ in ids if sum(other[:3] == id_[:3] for other in ids) > 1)
+    assert "write more of it" in clew("plans", "done", shared, "--user", "ada", status=2)
+    alone = next(n for n in range(4, 30) if sum(other[:n] == ids[0][:n] for other in ids) == 1)
+    assert clew.json("plans", "done", ids[0][:alone], "--user", "ada")["ref"].endswith(ids[0])
+
+
 def test_mistakes_are_told_and_text_cannot_steer_the_terminal(clew: Clew) -> None:
-    assert "Invalid value" in clew("plans", "add", "x", "--date", "soon", status=2)
+    assert "'soon' is no date; write 2026-03-01" in clew("plans", "add", "x", "--date", "soon", status=2)
     assert "there is no record" in clew("plans", "done", "p_gone", "--user", "ada", status=3)
     assert "there is no record" in clew("plans", "add", "x", "--source", "session_raw:s/gone", status=3)
     clew("plans", "add", f"wipe {ESCAPE} it", "--user", "ada")

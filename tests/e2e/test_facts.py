@@ -49,7 +49,7 @@ def test_a_fact_is_asserted_found_and_superseded_through_every_face(api: MemoryA
     second = api.facts_assert("billing", "Status", "live", user_id="ann", statement="It is live.", valid_from=5000)
     assert [(fact.id, fact.valid_to, fact.ended_by) for fact in second.ended] == [(first.fact.id, 5000, second.fact.id)]
     found = api.facts_current("BILLING", user_id="ann")
-    assert (found.known, [fact.text for fact in found.facts]) == (True, ["Billing has the status live."])
+    assert (found.known, [fact.text for fact in found.facts]) == (True, ["Billing is live."])
     assert [fact.object for fact in api.facts_as_of(2000, "billing", user_id="ann").facts] == ["beta"]
     assert [fact.object for fact in api.facts_timeline("billing", user_id="ann").facts] == ["beta", "live"]
     assert api.facts_invalidate(second.fact.id, user_id="ann", at=9000).fact.valid_to == 9000

@@ -224,6 +224,27 @@ def test_merges_are_proposed_and_hold_only_on_the_operators_word(api: MemoryApi)
         api.graph_merge("Atlas", "project:atlas", user_id="ada")
 
 
+def test_what_is_kept_has_the_stronger_kind_and_a_project_is_never_lost(api: MemoryApi) -> None:
+    told(api, KAFKA, "We went to Blue Harbor with Kafka.")
+    api.graph_merge("concept:blue harbor", "project:atlas", user_id="ada")
+    assert names(api, kinds=["project"]) == ["Blue Harbor"]
+    assert [item.drop for item in api.graph_merges(user_id="ada").merged] == ["project:atlas"]
+    for name in ("Blue Harbor", "concept:blue harbor", "project:blue harbor", "Atlas", "project:atlas"):
+        found = api.graph_neighbours(name, user_id="ada")
+        assert (found.entity.kind, found.entity.name) == ("project", "Blue Harbor")
+    api.graph_unmerge("Atlas", user_id="ada")
+    assert names(api, kinds=["project"]) == ["Atlas"]
+    assert api.graph_neighbours("Blue Harbor", user_id="ada").entity.kind == "concept"
+
+
+def test_what_is_merged_already_is_told_with_the_way_back(api: MemoryApi) -> None:
+    told(api, KAFKA, CHOIR)
+    api.graph_merge("Atlas", "Choirbook", user_id="ada")
+    for keep, drop in (("Atlas", "Choirbook"), ("Choirbook", "project:atlas")):
+        with pytest.raises(InvalidInput, match="clew graph unmerge project:choirbook --user ada"):
+            api.graph_merge(keep, drop, user_id="ada")
+
+
 def test_notes_make_projects_and_their_other_pages_lead_there(open_memory: OpenMemory, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     (notes / "hive").mkdir(parents=True)

@@ -175,7 +175,7 @@ def test_facts_are_asked_for_now_as_of_a_day_and_over_time() -> None:
         assert [(fact["object"], fact["since"], fact["until"]) for fact in now["facts"]] == [
             ("live", "2020-03-01T00:00Z", None)
         ]
-        assert (await called(client, "get", ref=now["facts"][0]["ref"]))["text"] == "billing has the status live."
+        assert (await called(client, "get", ref=now["facts"][0]["ref"]))["text"] == "billing is live."
         then = await called(client, "facts", subject="billing", at="2020-02-01")
         assert [fact["object"] for fact in then["facts"]] == ["beta"]
         every = await called(client, "facts", subject="billing", history=True)

@@ -12,7 +12,7 @@ from clew.api import Assemble, Context, MemoryApi, Message, Section
 from clew.domain import identity
 from clew.domain.framing import LOG_CLOSE, LOG_OPEN
 from clew.engine import Memory
-from clew.errors import InvalidInput, RawHistoryProtected, SummarizerFailed
+from clew.errors import InvalidInput, NotFound, RawHistoryProtected, SummarizerFailed
 from clew.ports import Abstract
 from clew.storage.protocol import Store
 from tests.conftest import NOW_MS, OpenMemory, opened_api
@@ -88,11 +88,18 @@ def test_nothing_happens_while_the_buffer_is_within_its_bound(small: Memory) -> 
     assert ids(small.assemble("s", mode="observations")) == ["t2", "t3", "t4", "t5"]
 
 
-def test_a_session_without_turns_has_an_empty_log(small: Memory) -> None:
-    assert small.observe_run("none", force=True).lines == 0
-    assert small.observe_rebuild("none").lines == 0
-    assert small.observe_show("none").text == ""
-    assert small.observe_stats("none").share == 0.0
+def test_a_session_of_which_nothing_is_observed_has_an_empty_log(small: Memory) -> None:
+    talk(small, 0, 1, "new")
+    assert small.observe_run("new", force=True).lines == 0
+    assert small.observe_rebuild("new").lines == 0
+    assert small.observe_show("new").text == ""
+    assert small.observe_stats("new").share == 0.0
+
+
+def test_a_session_that_does_not_exist_has_no_log_and_an_empty_context(small: Memory) -> None:
+    for ask in (small.observe_run, small.observe_rebuild, small.observe_show, small.observe_stats):
+        with pytest.raises(NotFound):
+            ask("none")
     assert small.assemble("none", mode="observations").messages == ()
 
 
@@ -203,8 +210,9 @@ def test_what_rested_on_a_purged_turn_is_gone_and_the_log_goes_on(small: Memory)
     assert not any("observ" in reason for reason in context.degraded)
     small.observe_rebuild("s")
     small.purge(session_id="s")
+    talk(small, 60, 62)
     assert small.observe_show("s").lines == ()
-    talk(small, 60, 90)
+    talk(small, 62, 90)
     assert small.assemble("s", mode="observations").observations_text
     assert small.verify().ok
 

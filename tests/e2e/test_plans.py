@@ -127,7 +127,7 @@ def test_proposals_come_from_the_users_turns_and_write_nothing(memory: Memory) -
     before = memory.status().record_count
     found = memory.call(PlansPropose(user_id="ada"))
     (proposal,) = found.proposals
-    assert (proposal.what, proposal.date, proposal.source) == ("renew the passport next month", "2026-10-01", source)
+    assert (proposal.what, proposal.date, proposal.source) == ("renew the passport", "2026-10-01", source)
     assert found.looked_at == 2
     assert memory.status().record_count == before
     add(memory, "renew it", date=proposal.date, sources=(proposal.source,), proposal=proposal.id)
@@ -197,3 +197,17 @@ def test_secrets_leave_no_trace_in_a_plan(memory: Memory) -> None:
     plan = add(memory, f"rotate {secret}", date=FUTURE)
     assert secret not in plan.what
     assert add(memory, plan.what, date=FUTURE).ref == plan.ref
+
+
+def test_an_accepted_plan_that_a_later_turn_says_is_done_is_closed_by_it_at_once(memory: Memory) -> None:
+    source = say(memory, "I'm going to renew the passport next month.", ts=NOW_MS)
+    later = say(memory, "The passport is renewed.", ts=NOW_MS + 40 * DAY_MS)
+    (proposal,) = memory.call(PlansPropose(user_id="ada")).proposals
+    plan = add(memory, proposal.what, date=proposal.date, sources=(source,), proposal=proposal.id)
+    assert (plan.state, plan.closed_by) == ("done", later)
+
+
+def test_what_was_said_before_a_plan_was_meant_does_not_close_it_when_it_is_accepted(memory: Memory) -> None:
+    say(memory, "I renewed the passport.", ts=NOW_MS - 400 * DAY_MS)
+    source = say(memory, "I'm going to renew the passport next month.", ts=NOW_MS)
+    assert add(memory, "renew the passport", sources=(source,), proposal="c_1").state == "open"

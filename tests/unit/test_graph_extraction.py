@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew.domain.graph import EdgeKind, Extract, canonical, owner_of_record
-from clew.domain.graph_extraction import MAX_EDGES, MAX_ENTITIES, extract
+from clew.domain.graph_extraction import MAX_EDGES, MAX_ENTITIES, extract, extract_fact
 from clew.domain.model import Provenance, Role
 
 pytestmark = pytest.mark.requirement("GRAPH-1")
@@ -57,6 +57,9 @@ def joined(found: Extract) -> set[str]:
         ("I asked Tobias about it", "person:Tobias"),
         ("with Maria Lopez in Porto", "person:Maria Lopez"),
         ("for the Harbor project we wait", "project:Harbor"),
+        ("Tidewatch is a project which warns of floods", "project:Tidewatch"),
+        ("so Moth Garden is my little summer project", "project:Moth Garden"),
+        ("My Harbor Project is late", "project:Harbor"),
         ("this is about Blue Harbor again", "concept:Blue Harbor"),
     ],
 )
@@ -74,6 +77,10 @@ def test_a_name_is_found_and_known_for_what_it_is(text: str, entity: str) -> Non
         "import os and then go on; from the start, import it all.",
         "What I like is tea in the morning.",
         "see process.env and e.g. this",
+        "that is a REAL problem, NEVER do it; FUCK, the EOF again",
+        "Status: Made it, Applied the patch, Found two; Fixed: Invalid input, Full disk, Available soon",
+        "then Check it, Always Execute, Add and Create Blocks, Lists, Level",
+        "Careful uses of it. Rewriting depends on luck.",
         "",
         "\x00\x01 \ud83d",
     ],
@@ -153,6 +160,33 @@ def test_other_notes_make_none(document: str) -> None:
     assert not any(item.startswith("project:") for item in named(noted("It uses OpenCV.", document)))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Side project: an accounting app",
+        "This is a project about tea. The New Project and Our project wait.",
+        "My Pet project is the Whole project.",
+        "Kafka is a large project.",
+    ],
+)
+def test_words_that_say_which_project_is_meant_are_no_project(text: str) -> None:
+    assert not any(item.startswith("project:") for item in named(said(text)))
+    assert not any(item.startswith("project:") for item in named(noted(text, "a.md", heading="My side project")))
+
+
+def test_a_note_that_calls_its_heading_a_project_is_about_it() -> None:
+    text = "Tidewatch is a project which uses OpenCV."
+    assert "tide.md relates_to Tidewatch" in joined(noted(text, "tide.md", heading="Tidewatch"))
+    assert "tide.md relates_to Tidewatch" not in joined(noted(text, "tide.md", heading="Floods"))
+
+
+@pytest.mark.parametrize("field", ["tags: [project, light]", "tags:\n  - '#project'\n  - light", "type: Project"])
+def test_front_matter_that_says_so_makes_a_project_of_the_notes_title(field: str) -> None:
+    titled = noted(f"---\ntitle: Moth Garden\n{field}\n---\n", "moth.md", kind="front_matter")
+    assert "moth.md relates_to Moth Garden" in joined(titled)
+    assert "project:moth" in named(noted(f"---\n{field}\n---\n", "moth.md", kind="front_matter"))
+
+
 def test_a_notes_folder_is_a_name_that_a_project_may_have() -> None:
     assert "hive/power.md relates_to hive" in joined(noted("A panel.", "hive/power.md"))
 
@@ -178,6 +212,11 @@ def test_links_headings_and_marked_words_of_a_note_are_names() -> None:
     assert "farm.md relates_to hive/a.md" in joined(found)
 
 
+def test_an_ordinary_word_in_bold_or_as_a_heading_is_no_name_and_one_in_a_link_is() -> None:
+    found = noted("**Fixed** and **Level** but [[Level]].", "farm.md", heading="Blocks")
+    assert named(found) == {"file:farm.md", "concept:Level"}
+
+
 @pytest.mark.parametrize(
     ("predicate", "object_", "edge"),
     [
@@ -190,8 +229,8 @@ def test_links_headings_and_marked_words_of_a_note_are_names() -> None:
 )
 def test_a_fact_joins_its_subject_with_its_object(predicate: str, object_: str, edge: str) -> None:
     fact = {"subject": "Atlas", "predicate": predicate, "object": object_}
-    assert joined(extract("whatever", {"fact": fact}, Provenance.MEMORY, None)) == {edge}
-    assert extract("x", {"fact": {"subject": 1}}, Provenance.MEMORY, None) == Extract()
+    assert joined(extract_fact({"fact": fact})) == {edge}
+    assert extract_fact({"fact": {"subject": 1}}) == Extract()
 
 
 def test_tools_say_which_files_and_errors_they_met_and_little_else() -> None:

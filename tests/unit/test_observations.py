@@ -14,7 +14,8 @@ from clew.domain.model import Role, Trust
 from clew.domain.observation_block import block, line
 from clew.domain.observation_claims import claims, transcripts
 from clew.domain.observation_dates import Referenced, referenced
-from clew.domain.observations import Observation, ObservedTurn, Priority, observe, within
+from clew.domain.observation_tools import ObservedTurn
+from clew.domain.observations import Observation, Priority, observe, weigh, within
 from clew.domain.reflection import KEPT_SHARE, reflect
 
 pytestmark = pytest.mark.requirement("OBS-1", "OBS-2")
@@ -102,6 +103,54 @@ def test_a_tool_result_in_the_users_name_is_not_the_users_word() -> None:
     result = turn(said, "r", Role.USER, tool_call_id="x", trust=Trust.UNTRUSTED)
     lines = [each for each in observe(talk(result), cost) if "r" in each.sources]
     assert all(each.priority is not Priority.HIGH and not each.is_own for each in lines)
+
+
+def test_a_call_behind_spoken_words_is_a_low_line_of_its_own_with_its_result() -> None:
+    asked = "The `retry_limit` of billing.py was 7.\n\n[calls bash]\ncommand: pytest tests/billing -q"
+    lines = observe(
+        talk(
+            turn(asked, "a", Role.ASSISTANT, tool_call_ids=("c1",)),
+            turn("12 passed", "r", Role.TOOL_RESULT, tool_call_id="c1"),
+        ),
+        cost,
+    )
+    said, ran = (each for each in lines if "a" in each.sources)
+    assert (said.text, said.sources) == ("The `retry_limit` of billing.py was 7.", ("a",))
+    assert (ran.text, ran.sources) == ("ran bash pytest tests/billing -q: 12 passed", ("a", "r"))
+    assert ran.priority is Priority.LOW
+
+
+def test_tools_take_a_small_share_of_the_lines() -> None:
+    calls = [turn(f"grep -n handler_{n} src/part_{n}.py", f"c{n}", Role.TOOL_CALL) for n in range(60)]
+    words = [turn(f"Handler {n} keeps its name since module {n + 7} needs it.", f"u{n}") for n in range(60)]
+    lines = observe([each for pair in zip(calls, words, strict=True) for each in pair], cost)
+    ran = [each for each in lines if each.sources[0].startswith("c")]
+    assert ran
+    assert len(ran) <= 0.3 * len(lines)
+    assert all(each.priority is Priority.LOW for each in ran)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "green diff is #b5bd68",
+        "no, that is the other file",
+        "put it in the test folder so that it can be run",
+        "undo what happened there and try again",
+    ],
+)
+def test_a_value_a_correction_or_an_instruction_of_the_user_is_not_low(text: str) -> None:
+    assert weigh(text, is_own=True) <= Priority.MEDIUM
+
+
+def test_a_picture_that_was_handed_over_is_no_line() -> None:
+    shots = (
+        "'/tmp/shots/Screenshot 2025-11-21 at 01.27.21.png'",
+        "/tmp/shots/one.png",
+        "[image: image/png, 12,345 bytes]",
+    )
+    lines = observe(talk(*(turn(text, f"p{n}") for n, text in enumerate(shots))), cost)
+    assert not any(source.startswith("p") for each in lines for source in each.sources)
 
 
 def test_a_quarantined_turn_gives_no_line() -> None:

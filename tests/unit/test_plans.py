@@ -77,6 +77,7 @@ PLANS = [
     plan("cancel my gym membership"),
     plan("trip to Rome next month"),
     plan("migrate the billing database to Postgres"),
+    plan("renew my passport on 1 December"),
 ]
 
 
@@ -88,6 +89,8 @@ PLANS = [
         ("I'm done with the dentist", "call the dentist tomorrow", PlanState.DONE),
         ("We migrated the billing database to Postgres yesterday.", PLANS[3].what, PlanState.DONE),
         ("The billing database migration is done.", PLANS[3].what, PlanState.DONE),
+        ("The passport is renewed.", "renew my passport on 1 December", PlanState.DONE),
+        ("My gym membership has been cancelled.", "cancel my gym membership", PlanState.DONE),
         ("I cancelled my gym membership.", "cancel my gym membership", PlanState.DONE),
         ("I cancelled the trip to Rome.", "trip to Rome next month", PlanState.DROPPED),
         ("The trip to Rome is off.", "trip to Rome next month", PlanState.DROPPED),
@@ -117,6 +120,8 @@ def test_the_owners_explicit_words_close_the_plan_they_are_about(text: str, what
         "Forget it.",
         "It is done.",
         "The dentist called.",
+        "The passport is needed.",
+        "The passport is made.",
         "I planned the trip to Rome.",
         "> I called the dentist.",
         "",

@@ -46,6 +46,9 @@ def the_one(text: str) -> Proposal:
         ("Well, I'm lactose intolerant.", ("user's diet", "status", "lactose intolerant")),
         ("Rachel moved to Berlin.", ("Rachel's home", "status", "Berlin")),
         ("My daughter's name is Ines.", ("user's daughter's name", "status", "Ines")),
+        ("My manager is Sarah Chen.", ("user's manager", "status", "Sarah Chen")),
+        ("My extension is 7702 now.", ("user's extension", "status", "7702")),
+        ("ingest-v1 is retired.", ("ingest-v1", "status", "retired")),
         ("The billing migration is on hold.", ("billing migration", "status", "on hold")),
         ("I spend two hours a week on piano.", ("user's time on piano", "status", "two hours a week")),
     ],
@@ -73,6 +76,9 @@ def test_a_present_state_is_read_with_the_attribute_it_is_of(text: str, expected
         ("The importer depends on libpq.", ("importer", "depends_on", "libpq")),
         ("I set `max_connections` to 200.", ("max_connections", "configured_as", "200")),
         ("The cache timeout is set to 30 s.", ("cache timeout", "configured_as", "30 s")),
+        ("The batch size is 500.", ("batch size", "configured_as", "500")),
+        ("We upgraded Postgres from 14 to 16.", ("Postgres", "configured_as", "16")),
+        ("md link is actually 666666", ("md link", "configured_as", "666666")),
         ("LOG_LEVEL defaults to info.", ("LOG_LEVEL", "configured_as", "info")),
         ("- `accent`: `#8abeb7` (teal)", ("accent", "configured_as", "#8abeb7")),
         ("We decided to drop Python 3.10.", ("user", "decision", "to drop Python 3.10")),
@@ -113,6 +119,11 @@ def test_each_predicate_has_its_plain_ways_of_being_said(text: str, expected: tu
         "```\nI live in Porto.\n```",
         "        I live in Porto.",
         "I think the billing migration is done.",
+        "should be 8abeb7",
+        "All three use the same colour.",
+        "I quit my job yesterday.",
+        "My manager is Great at this.",
+        "I decided to spend time with my pets.",
         "I won three games yesterday.",
         "I got a necklace for my sister.",
         "",
@@ -126,12 +137,13 @@ def test_questions_conditions_denials_guesses_hearsay_quotations_and_code_give_n
 @pytest.mark.parametrize(
     ("text", "what", "date_ms", "condition"),
     [
-        ("I'm going to renew the passport next month.", "renew the passport next month", day(2026, 4, 1), ""),
+        ("I'm going to renew the passport next month.", "renew the passport", day(2026, 4, 1), ""),
         ("Starting tomorrow, I will go to the gym.", "go to the gym", day(2026, 3, 5), ""),
-        ("I plan to return on July 20.", "return on July 20", day(2026, 7, 20), ""),
-        ("We're hosting a dinner on Friday.", "hosting a dinner on Friday", day(2026, 3, 6), ""),
-        ("I've got a tournament next month.", "a tournament next month", day(2026, 4, 1), ""),
-        ("Remind me to call the bank tomorrow.", "call the bank tomorrow", day(2026, 3, 5), ""),
+        ("I plan to return on July 20.", "return", day(2026, 7, 20), ""),
+        ("We're hosting a dinner on Friday.", "hosting a dinner", day(2026, 3, 6), ""),
+        ("I've got a tournament next month.", "a tournament", day(2026, 4, 1), ""),
+        ("Remind me to call the bank tomorrow.", "call the bank", day(2026, 3, 5), ""),
+        ("I'll call the landlord next Tuesday about it.", "call the landlord about it", day(2026, 3, 10), ""),
         ("Once the tests pass, I'll tag the release.", "tag the release", None, "Once the tests pass"),
         ("I'll ship it when the tests pass.", "ship it when the tests pass", None, "when the tests pass"),
     ],
@@ -158,6 +170,15 @@ def test_intent_with_a_day_or_a_condition_is_a_plan(text: str, what: str, date_m
 )
 def test_intent_without_either_is_talk(text: str) -> None:
     assert read(text) == []
+
+
+def test_the_lines_of_a_pasted_list_give_nothing_but_settings() -> None:
+    notes = "- Tool boxes now use separate colours\n- The importer is fixed\n- `accent`: `#8abeb7`"
+    assert read(notes) == [("accent", "configured_as", "#8abeb7")]
+    assert read("- The importer is fixed\n- I live in Porto") == [
+        ("importer", "status", "fixed"),
+        ("user's home", "status", "Porto"),
+    ]
 
 
 def test_the_first_person_is_the_speaker_by_name() -> None:

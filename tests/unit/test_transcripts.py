@@ -175,6 +175,27 @@ def test_a_named_session_wins_over_the_files_and_the_files_over_its_name() -> No
     assert read(Format.PLAIN, {"role": "user", "text": "x"})[0][0].session_id == "file"
 
 
+@pytest.mark.parametrize(
+    ("folders", "projects"),
+    [
+        (["/home/ada/orbit/"], ["orbit"]),
+        (["/home/ada", "/home/ada/orbit", "/home/ada/orbit/web", "/srv/tide"], [None, "orbit", "orbit", "tide"]),
+        (["C:\\Users\\ada\\orbit", "C:\\Users\\ada"], ["orbit", None]),
+        (["/", "/tmp", 7, None, "/x", "/srv/" + "n" * 300], [None] * 6),
+    ],
+)
+def test_a_turn_says_the_name_of_the_folder_it_was_said_in_and_never_the_way_there(
+    folders: list[object], projects: list[str | None]
+) -> None:
+    turns, _ = read(Format.CLAUDE_CODE, *(claude("user", "look", cwd=folder) for folder in folders))
+    assert [turn.message.metadata.get("project") for turn in turns] == projects
+    assert [turn.message.id for turn in turns] == ["u1"] * len(folders)
+    (header, said) = {"type": "session", "id": "sid", "cwd": folders[0]}, pi("user", "look")
+    ((turn,), _), ((bare,), _) = read(Format.OPENCLAW, header, said), read(Format.OPENCLAW, header | {"cwd": "/"}, said)
+    assert turn.message.metadata.get("project") == projects[0]
+    assert turn.message.id == bare.message.id
+
+
 def test_a_picture_leaves_a_mark_with_its_type_and_size() -> None:
     data = base64.b64encode(bytes(300)).decode()
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}

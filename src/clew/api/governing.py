@@ -191,6 +191,12 @@ class PurgeReceipt(Answer, frozen=True):
     hints: int
     readmitted: int
     """Nodes that stand in an active view again, since the summary that stood for them is gone."""
+    facts: int = 0
+    """Entries of logs of facts."""
+    plans: int = 0
+    """Plans that rested on nothing else."""
+    log_lines: int = 0
+    """Lines of observation logs."""
 
 
 class Purge(Request[PurgeReceipt], frozen=True):

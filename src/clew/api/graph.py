@@ -309,3 +309,5 @@ class GraphStatus(Request[GraphStatusView], frozen=True):
 
     method: ClassVar[str] = "graph_status"
     answer: ClassVar[type[Answer]] = GraphStatusView
+    user_id: str | None = None
+    """Of what this user sees; without one, of all."""

@@ -177,5 +177,5 @@ class GraphApi(ABC):
         """Make the graph again from the records."""
         return self.call(GraphRebuild())
 
-    def graph_status(self) -> GraphStatusView:
-        return self.call(GraphStatus())
+    def graph_status(self, *, user_id: str | None = None) -> GraphStatusView:
+        return self.call(GraphStatus(user_id=user_id))

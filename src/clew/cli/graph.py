@@ -336,8 +336,9 @@ def rebuild(invocation: Invocation) -> None:
 
 
 @command.command("status", cls=Verb, examples=["clew graph status"])
+@click.option("--user", metavar="ID", help="Only what this user sees; else of all users together.")
 @click.pass_obj
-def status(invocation: Invocation) -> None:
+def status(invocation: Invocation, user: str | None) -> None:
     """Show how large the graph is."""
     with invocation.open() as memory:
-        invocation.show(memory.graph_status(), graph_tables.print_status)
+        invocation.show(memory.graph_status(user_id=user), graph_tables.print_status)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from clew.api import ObservationLine, ObservationLog, ObservationStats, ObserveReceipt
@@ -52,7 +54,7 @@ def run(invocation: Invocation, *, session_id: str, force: bool) -> None:
     with invocation.open() as memory, invocation.progress("Observing", None) as report:
         report(0)
         receipt = memory.observe_run(session_id, force=force)
-    invocation.show(receipt, print_receipt)
+    invocation.show(receipt, partial(print_receipt, force=force))
 
 
 @command.command("stats", cls=Verb, examples=["clew observe stats s1"])
@@ -92,12 +94,13 @@ def print_log(log: ObservationLog) -> None:
     click.echo(f"{counted(len(log.lines), 'line')}, {log.tokens:,} tokens; {_buffer(log)}")
 
 
-def print_receipt(receipt: ObserveReceipt) -> None:
+def print_receipt(receipt: ObserveReceipt, *, force: bool) -> None:
     if receipt.runs:
         pruned = f", {receipt.dropped:,} pruned or merged" if receipt.dropped else ""
         print_heading(f"{counted(receipt.runs, 'run')}: {counted(receipt.added, 'new line')}{pruned}")
     else:
-        print_heading("Nothing was due (--force observes all but the newest turns)")
+        why = "the newest turns stay in the buffer" if force else "--force observes all but the newest turns"
+        print_heading(f"Nothing was due ({why})")
     click.echo(f"{counted(receipt.lines, 'line')}, {receipt.tokens:,} tokens; {_buffer(receipt)}")
     print_degraded(receipt.degraded)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import date
 
 import click
 
@@ -24,9 +25,22 @@ from clew.cli.invocation import Invocation
 from clew.cli.terminal import counted, local_time, one_line, print_note, print_table
 from clew.domain.identity import plans_of
 from clew.domain.plan_endings import PlanState
-from clew.errors import NotFound
+from clew.errors import InvalidInput, NotFound
 
 MOST_PROPOSALS = 1_000
+
+
+class Day(click.ParamType[date]):
+    """A day as ISO 8601 writes it."""
+
+    name = "date"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        try:
+            return value if isinstance(value, date) else date.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{one_line(str(value), 40)!r} is no date; write 2026-03-01", param, ctx)
+
 
 _user = click.option("--user", metavar="ID", help="Whose plans; without it, those for all.")
 
@@ -79,18 +93,18 @@ def due(invocation: Invocation, user: str | None) -> None:
 )
 @click.argument("what")
 @_user
-@click.option("--date", "day", metavar="DAY", type=click.DateTime(["%Y-%m-%d"]), help="The day it is for: YYYY-MM-DD.")
+@click.option("--date", "day", metavar="DAY", type=Day(), help="The day it is for: YYYY-MM-DD.")
 @click.option("--when", "condition", metavar="TEXT", default="", help="What has to happen first.")
 @click.option("--source", "sources", metavar="REF", multiple=True, help="A record that says so. May be repeated.")
 @click.pass_obj
 def add(
-    invocation: Invocation, *, what: str, user: str | None, day: datetime | None, condition: str,
+    invocation: Invocation, *, what: str, user: str | None, day: date | None, condition: str,
     sources: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Write a plan down. The same plan again is the same record."""
-    date = None if day is None else day.date().isoformat()
+    on = None if day is None else day.isoformat()
     with invocation.open() as memory:
-        plan = memory.call(PlansAdd(what=what, user_id=user, date=date, condition=condition, sources=sources))
+        plan = memory.call(PlansAdd(what=what, user_id=user, date=on, condition=condition, sources=sources))
         invocation.show(plan, _print_plan)
 
 
@@ -102,14 +116,20 @@ def _add_ending(name: str, state: PlanState, sentence: str) -> None:
     @_user
     @click.pass_obj
     def end(invocation: Invocation, plan: str, user: str | None) -> None:
-        ref = plan if "/" in plan else f"{plans_of(user)}/{plan}"
         with invocation.open() as memory:
+            ref = plan if "/" in plan else _ref_of(memory, user, plan)
             invocation.show(memory.call(PlansClose(ref=ref, state=state.value)), _print_plan)
 
 
-_add_ending("done", PlanState.DONE, "Say that a plan was carried out. PLAN is its id, with --user, or COLLECTION/ID.")
-_add_ending("drop", PlanState.DROPPED, "Say that nothing will come of a plan. PLAN is its id, or COLLECTION/ID.")
-_add_ending("reopen", PlanState.OPEN, "Take back how a plan ended. PLAN is its id, with --user, or COLLECTION/ID.")
+_add_ending(
+    "done", PlanState.DONE, "Say that a plan was carried out. PLAN is the beginning of its id, or COLLECTION/ID."
+)
+_add_ending(
+    "drop",
+    PlanState.DROPPED,
+    "Say that nothing will come of a plan. PLAN is the beginning of its id, or COLLECTION/ID.",
+)
+_add_ending("reopen", PlanState.OPEN, "Take back how a plan ended. PLAN is the beginning of its id, or COLLECTION/ID.")
 
 
 @command.command("propose", cls=Verb, examples=["clew plans propose --user ada"])
@@ -153,10 +173,25 @@ def decline(invocation: Invocation, proposal: str, user: str) -> None:
 
 def _found(memory: MemoryApi, user: str, proposal: str) -> PlanProposal:
     proposed = memory.call(PlansPropose(user_id=user, limit=MOST_PROPOSALS)).proposals
-    found = next((item for item in proposed if item.id == proposal), None)
+    by_id = {item.id: item for item in proposed}
+    found = by_id.get(_completed(proposal, by_id))
     if found is None:
         raise NotFound(f"no proposal {proposal!r}; `clew plans propose` lists them")
     return found
+
+
+def _ref_of(memory: MemoryApi, user: str | None, beginning: str) -> str:
+    plans = memory.call(PlansList(user_id=user, state="all")).plans
+    return f"{plans_of(user)}/{_completed(beginning, (plan.ref.rpartition('/')[2] for plan in plans))}"
+
+
+def _completed(beginning: str, ids: Iterable[str]) -> str:
+    """The one id that begins so; as it was given where none does. Raises InvalidInput where several do."""
+    found = sorted(id_ for id_ in ids if id_.startswith(beginning))
+    if len(found) < 2 or beginning in found:
+        return found[0] if len(found) == 1 and len(beginning) > len("p_") else beginning
+    shown = ", ".join(found[:3])
+    raise InvalidInput(f"{len(found)} ids begin with {one_line(beginning, 40)!r}, as {shown}; write more of it")
 
 
 def _print_plans(found: PlanList) -> None:

@@ -125,20 +125,20 @@ def owners_seen_by(user_id: str | None, session_id: str | None) -> tuple[str, ..
 
 
 def _owner_of(collection: str) -> str | None:
-    kind, whose = identity.kind_of(collection), identity.owner_of(collection)
-    match kind:
-        case "archive":
-            return _owner_of(whose)
-        case "global" | "authored":
-            return SHARED
-        case "user" | "turns" | "replies" | "_owned":
-            return owner_of_user(whose)
-        case "session_raw":
-            return owner_of_session(whose)
-        case "facts" | "ledger" | "elevated":
-            return SHARED if whose == identity.GLOBAL else whose
-        case _:
-            return None
+    """By the whole name: `global:x` is anybody's collection, and not what is for all."""
+    home = collection.removeprefix(identity.archive_of(""))
+    kind, whose = identity.kind_of(home), identity.owner_of(home)
+    if home == identity.GLOBAL or kind == "authored" or (kind == "facts" and whose == identity.GLOBAL):
+        return SHARED
+    if kind in _OF_USER:
+        return owner_of_user(whose)
+    if kind == "session_raw":
+        return owner_of_session(whose)
+    is_owned = kind in ("facts", "ledger", "elevated") and whose.startswith(("user:", "session:"))
+    return whose if is_owned else None
+
+
+_OF_USER = ("user", "turns", "replies", "_owned")
 
 
 def _nearness(owner: str) -> int:

@@ -14,8 +14,19 @@ from itertools import pairwise
 from typing import Any
 
 from clew.domain import graph_patterns as patterns
-from clew.domain.graph import EdgeKind, EntityKind, Extract, Joined, Named, in_order, named
-from clew.domain.graph_names import MAX_CHARS, Span, is_generic, kind_of_name, names_in, plain_path, traces_in
+from clew.domain.graph import EdgeKind, EntityKind, Extract, Joined, Named, canonical, in_order, named
+from clew.domain.graph_names import (
+    MAX_CHARS,
+    Span,
+    called_a_project,
+    is_generic,
+    kind_of_name,
+    names_in,
+    plain_path,
+    project_named,
+    traces_in,
+)
+from clew.domain.graph_ordinary import is_ordinary
 from clew.domain.model import Metadata, Provenance, Role
 from clew.domain.own_text import without_own
 
@@ -39,13 +50,16 @@ _DECISION_CHARS = 80
 _LONGEST_JOINT = 40
 
 
+def extract_fact(metadata: Metadata) -> Extract:
+    """What an entry of a log of facts says; nothing where it takes one back."""
+    fact = metadata.get("fact")
+    return _of_fact(fact) if isinstance(fact, Mapping) else Extract()
+
+
 def extract(text: str, metadata: Metadata, provenance: Provenance, role: Role | None) -> Extract:
     """What a record says, in the one order that equal extracts have."""
-    fact = metadata.get("fact")
-    if isinstance(fact, Mapping):
-        return _of_fact(fact)
-    if provenance is Provenance.SUMMARY or role is Role.SYSTEM or "invalidation" in metadata:
-        return Extract()  # derived, a host's own words, or a fact taken back
+    if provenance is Provenance.SUMMARY or role is Role.SYSTEM:
+        return Extract()  # derived, or a host's own words
     gathered = _Gathered(_RELIANCE.get(provenance, 1.0))
     text = without_own(text[:MAX_CHARS])
     if provenance is Provenance.TOOL_OUTPUT or role is Role.TOOL_CALL:
@@ -131,7 +145,7 @@ def _read_note(gathered: _Gathered, text: str, metadata: Metadata) -> None:
     heading = _heading(document, metadata)
     is_front_matter = metadata.get("kind") == "front_matter"
     fields = dict(_fields(text)) if is_front_matter else {}
-    project = _project_of_note(document, heading, fields)
+    project = _project_of_note(document, heading, fields) or _project_of_text(text, heading)
     if project is not None:
         gathered.entity(EntityKind.PROJECT, project)
     page = gathered.entity(EntityKind.FILE, document)
@@ -144,7 +158,7 @@ def _read_note(gathered: _Gathered, text: str, metadata: Metadata) -> None:
     if is_front_matter:
         _read_fields(gathered, fields, gathered.entity(*anchor))
         return
-    if heading and len(heading.split()) <= _MAX_HEADING_WORDS and not _has_common_words(heading):
+    if heading and len(heading.split()) <= _MAX_HEADING_WORDS and not _says_nothing(heading):
         gathered.join(gathered.entity(*anchor), gathered.entity(*kind_of_name(heading)), EdgeKind.MENTIONS, _MENTIONED)
     _read(gathered, text, names_in(text, written=True), anchor)
     for link in _links(metadata):
@@ -159,8 +173,10 @@ def _heading(document: str, metadata: Metadata) -> str:
 def _project_of_note(document: str, heading: str, fields: Mapping[str, Sequence[str]]) -> str | None:
     """The project a note is about, where it or its place says that it is about one."""
     steps = [step for step in document.split("/") if step]
+    if not steps:
+        return None
     stem = steps[-1].rpartition(".")[0] or steps[-1]
-    if "project" in (value.casefold() for value in fields.get("type", ())):
+    if "project" in (value.casefold().lstrip("#") for field in ("type", "tags") for value in fields.get(field, ())):
         return next(iter(fields.get("title", ()) or fields.get("name", ())), stem)
     if fields.get("project"):
         return fields["project"][0]
@@ -170,8 +186,13 @@ def _project_of_note(document: str, heading: str, fields: Mapping[str, Sequence[
     if steps[-1].casefold() in _ENTRY_PAGES and len(steps) > 1 and steps[-2].casefold() not in _UNNAMED_FOLDERS:
         return steps[-2]
     said = patterns.PROJECT_HEADING.match(heading)
-    found = (said[1] or said[2]) if said else None
-    return None if found is None or is_generic(found) else found
+    return None if said is None else project_named(said[1] or said[2])
+
+
+def _project_of_text(text: str, heading: str) -> str | None:
+    """The project that a text under its name says to be one."""
+    said = (span.title for span in called_a_project(text))
+    return next((name for name in said if canonical(name) == canonical(heading)), None)
 
 
 def _folders(document: str) -> list[str]:
@@ -218,8 +239,8 @@ def _read_fields(gathered: _Gathered, fields: Mapping[str, Sequence[str]], ancho
                 gathered.join(anchor, gathered.entity(kind, title), _EDGE_OF_FIELD[name], _SAID)
 
 
-def _has_common_words(heading: str) -> bool:
-    return any(is_generic(word) for word in heading.split())
+def _says_nothing(heading: str) -> bool:
+    return is_ordinary(heading) or any(is_generic(word) for word in heading.split())
 
 
 def _links(metadata: Metadata) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from clew.domain import graph_patterns as patterns
 from clew.domain.graph import EntityKind, canonical, tidy
+from clew.domain.graph_ordinary import is_ordinary
 from clew.domain.graph_words import (
     AMBIGUOUS_ALIASES,
     CODE_HOSTS,
@@ -22,6 +23,7 @@ from clew.domain.graph_words import (
     ONLY_CAPITALISED,
     OPENERS,
     PACKAGE_PAGES,
+    PROJECT_QUALIFIERS,
     TOOLS,
 )
 
@@ -86,6 +88,23 @@ def is_generic(title: str) -> bool:
     """Whether a name says nothing by itself: nothing but common words, digits or marks."""
     words = canonical(title).split()
     return not words or all(word in GENERIC or not any(char.isalpha() for char in word) for word in words)
+
+
+def project_named(title: str) -> str | None:
+    """The project of this name, without the words that only say which one is meant; None where no name is left."""
+    words = title.split()
+    while words and words[0].casefold() in PROJECT_QUALIFIERS:
+        del words[0]
+    name = " ".join(words)
+    return None if is_generic(name) or name.casefold() in TOOLS else name
+
+
+def called_a_project(text: str) -> Iterator[Span]:
+    """What a text says to be a project."""
+    for found in patterns.CALLED_A_PROJECT.finditer(text) if " project" in text else ():
+        name = project_named(found[1])
+        if name is not None:
+            yield Span(found.end(1) - len(name), found.end(1), EntityKind.PROJECT, name)
 
 
 class _Taken:
@@ -172,15 +191,17 @@ def _marked_up(text: str) -> Iterator[Span]:
     for pattern in (patterns.WIKI_LINK, patterns.BOLD, patterns.HASHTAG):
         for found in pattern.finditer(text):
             title = tidy(found[1])
-            if not is_generic(title) and len(title.split()) <= _MAX_WORDS:
+            says_nothing = is_generic(title) or (pattern is patterns.BOLD and is_ordinary(title))
+            if not says_nothing and len(title.split()) <= _MAX_WORDS:
                 yield Span(*found.span(), *kind_of_name(title))
 
 
 def _projects(text: str) -> Iterator[Span]:
+    yield from called_a_project(text)
     for found in patterns.PROJECT.finditer(text) if "roject" in text else ():
-        title = found[1] or found[2]
-        if not is_generic(title) and title.casefold() not in TOOLS:
-            yield Span(*found.span(), EntityKind.PROJECT, title)
+        name = project_named(found[1] or found[2])
+        if name is not None:
+            yield Span(*found.span(), EntityKind.PROJECT, name)
 
 
 def _handles(text: str) -> Iterator[Span]:
@@ -237,6 +258,8 @@ def _proper_names(text: str) -> Iterator[Span]:
             if pattern is patterns.PROPER or _opens_with_a_name(text, title, found.end()):
                 is_person = title.split()[0].casefold() in GIVEN_NAMES
                 kind, name = (EntityKind.PERSON, title) if is_person else kind_of_name(title)
+                if kind is EntityKind.CONCEPT and is_ordinary(title):
+                    continue
                 yield Span(found.end() - len(title), found.end(), kind, name)
 
 

@@ -76,6 +76,8 @@ FRONT_MATTER_LINE = re.compile(
 LIST_LINE = re.compile(r"^[ \t]{1,8}-[ \t]{1,4}([^\n]{1,120})$", re.MULTILINE)
 PROJECT_HEADING = re.compile(r"^(?:project|projekt)(?:[: –-]{1,4})(.{2,80})$|^(.{2,80}?) project$", re.IGNORECASE)
 PROJECT = re.compile(r"\b[Pp]roject ([A-Z][\w-]{1,30})\b|\b([A-Z][\w-]{1,30}) (?:project|Project)\b")
+_TITLE = r"[A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,2}"
+CALLED_A_PROJECT = re.compile(rf"\b({_TITLE}) is (?:an?|my|our|the) (?:[\w'-]{{1,20}} ){{0,3}}project\b")
 SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n")
 
 VERB = re.compile(

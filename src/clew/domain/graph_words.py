@@ -333,6 +333,14 @@ OPENERS = frozenset(
 )
 """Words that open a sentence and may stand before a name."""
 
+PROJECT_QUALIFIERS = frozenset(
+    """a an another any big bigger client company current demo each every existing final first former group her his
+    hobby home internal its large last little main my new next old older original other our own personal pet pilot
+    private research same sample school side similar single small smaller test that the their this toy weekend whole
+    work your""".split()
+)
+"""Words that say which project is meant, or what sort of one it is, and are no project's name."""
+
 FRAMEWORK_WORDS = frozenset({"property", "staticmethod", "classmethod", "dataclass", "override", "pytest", "media"})
 """What follows an `@` in code."""
 

@@ -49,6 +49,11 @@ _SCOPE_OF_KIND = {
 }
 
 
+_DERIVED = frozenset(
+    {"session_summary", "authored", "elevated", "ledger", "archive", "facts", "plans", "observations", "replies"}
+)
+
+
 def session(session_id: str) -> str:
     """The active view of a session."""
     return f"session:{checked_id(session_id, 'sessionId')}"
@@ -177,8 +182,7 @@ def spans_sessions(collection: str) -> bool:
 
 def is_derived(collection: str) -> bool:
     """Whether Clew alone writes it: from turns, or from what the operator wrote."""
-    derived = ("session_summary", "authored", "elevated", "ledger", "archive", "facts", "plans", "observations")
-    return kind_of(collection) in derived or is_internal(collection)
+    return kind_of(collection) in _DERIVED or is_internal(collection)
 
 
 def is_internal(collection: str) -> bool:

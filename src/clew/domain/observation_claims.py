@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from clew.domain import salience, sentences
 from clew.domain.model import Trust, least
 from clew.domain.observation_dates import referenced
-from clew.domain.observations import LONGEST_LINE_CHARS, Observation, ObservedTurn, weigh, who_of
+from clew.domain.observation_tools import ObservedTurn
+from clew.domain.observations import LONGEST_LINE_CHARS, Observation, weigh, who_of
 from clew.domain.own_text import without_own
 from clew.domain.sanitise import projection
 

@@ -10,16 +10,19 @@ lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import pairwise
+from operator import itemgetter
 
 from clew.domain import importance, salience, sanitise, sentences
 from clew.domain.importance import Label
 from clew.domain.layers import one_line
-from clew.domain.model import Role, Trust, least
+from clew.domain.model import Trust, least
 from clew.domain.observation_dates import observed_day, referenced
+from clew.domain.observation_tools import ObservedTurn, Outcome, outcomes
 from clew.domain.own_text import without_own
 from clew.domain.salience import Statement
 
@@ -27,48 +30,38 @@ OBSERVED_SHARE = 0.10
 """How much of what the turns take their lines may take."""
 
 LONGEST_LINE_CHARS = 320
-MOST_SOURCES = 24
-"""Of one line. A line goes with the first of its sources that is purged, so it must not rest on too many."""
+TOOLS_SHARE = 0.2
+"""Of that, how much the outcomes of tools may take: what was run tells less than what was said."""
 
 _LEAST_ROOM_BYTES = 240
+_LEAST_OF_TOOLS_BYTES = 120
 _READ_CHARS = 24_000
 """How much of one turn is read; a longer one is a pasted document, whose beginning and end tell most."""
 
 _WHO_CHARS = 40
 _GAP = " … "
 _OF_OUTPUT, _OF_FAILURE = 0.4, 0.8
-"""What the outcome of a tool counts for beside spoken words."""
+"""What the outcome of a tool counts for beside others."""
+
+_OF_USER = 2.0
+"""What the user's own words count for beside those of an assistant, who says more about less."""
+
+_ATTACHED = re.compile(
+    r"'/[^'\n]{1,300}\.(?:png|jpe?g|gif|webp|heic|pdf|mov|mp4)'"
+    r"|(?<!\S)/(?:\\ |[^\s'\"`]){1,300}\.(?:png|jpe?g|gif|webp|heic|mov|mp4)(?!\S)"
+    r"|\[(?:image|document|file|audio|video)(?:: [^\]\n]{0,120})?\]",
+    re.IGNORECASE,
+)
+"""What stands for a picture or a file that was handed over."""
+
+_PROMPT = re.compile(r"(?:➜|\$ |❯|%)\s?")
+"""Of a shell, in what was pasted from one."""
 
 
 class Priority(IntEnum):
     HIGH = 1
     MEDIUM = 2
     LOW = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedTurn:
-    """What the observer sees of a turn."""
-
-    id: str
-    who: str
-    role: Role
-    ts_ms: int
-    text: str
-    trust: Trust
-    tokens: int
-    tool_call_ids: tuple[str, ...] = ()
-    tool_call_id: str | None = None
-
-    @property
-    def is_output(self) -> bool:
-        """Some hosts send tool results in the user's name; the tool said them all the same."""
-        return self.role is Role.TOOL_RESULT or self.tool_call_id is not None
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the user speaks."""
-        return self.role is Role.USER and not self.is_output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +101,15 @@ def observe(turns: Sequence[ObservedTurn], cost: Costing, heard: Sequence[str] =
     of a turn that is quarantined.
     """
     seen = [replace(turn, text=_readable(turn.text)) for turn in turns if turn.trust is not Trust.QUARANTINED]
-    tools, answering = _outcomes(seen)
-    statements, outcomes = _statements(seen, tools, answering)
+    ended = outcomes(seen)
     size = sum(len(turn.text.encode("utf-8", "replace")) for turn in seen)
     room = max(int(size * OBSERVED_SHARE), _LEAST_ROOM_BYTES)
-    chosen = salience.choose(statements, room, heard)
-    lines = list(_lines(seen, statements, chosen, outcomes))
+    of_tools = _statements_of_tools(seen, ended)
+    run = salience.choose(of_tools, max(int(room * TOOLS_SHARE), _LEAST_OF_TOOLS_BYTES), heard)
+    spoken = _statements(seen)
+    said = salience.choose(spoken, room - sum(len(of_tools[place].text) for place in run), heard)
+    placed = [*_lines(seen, spoken, said), *_lines_of_tools(seen, ended, (of_tools[place].turn for place in run))]
+    lines = [line for _, line in sorted(placed, key=itemgetter(0))]
     smaller = within(lines, sum(turn.tokens for turn in turns) - 1, cost)
     return [replace(line, place=place) for place, line in enumerate(smaller)]
 
@@ -149,7 +145,24 @@ def weigh(text: str, *, is_own: bool) -> Priority:
     label = importance.grade(text).label
     if label is Label.MUST_REMEMBER and is_own:
         return Priority.HIGH
-    return Priority.LOW if label is Label.IGNORE else Priority.MEDIUM
+    if label is Label.IGNORE:
+        return Priority.MEDIUM if is_own and _LAID_DOWN.search(text) else Priority.LOW
+    return Priority.MEDIUM
+
+
+_LAID_DOWN = re.compile(
+    r"#[0-9a-f]{3,8}\b|\b(?=[a-f]{0,5}\d)[0-9a-f]{6}\b|`[^`\n]{1,80}`|\b\w{1,40}\.(?:py|ts|tsx|js|md|json|toml|ya?ml|go|rs)\b"
+    r"|\b(?:is|are|to|at|=|:) \d"
+    r"|\b(?:wrong|incorrect|broken|instead|undid|revert(?:ed)?|undo|try again|not what i|should(?:n't)? (?:be|have|use)"
+    r"|fucked|messed up|doesn't work|does not work|missing|lacking)\b|^(?:no|nope|nah|wait|stop|actually)\b"
+    r"|\b(?:i|we) (?:want|need|still need|prefer|decided)\b|\b(?:don't|do not|make sure|please|let's|never|always)\b"
+    r"|(?:^|[.,;!…] )(?:(?:and|then|now|ok|okay|also|alright),? )?(?:add|remove|delete|change|fix|use|put|read|write"
+    r"|make|set|move|rename|keep|drop|run|check|show|create|update|replace|revert|implement|test|port|commit|push|copy"
+    r"|try|give me|look at)\b"
+    r"(?! (?:is|was|are)\b)",
+    re.IGNORECASE,
+)
+"""A value, a correction or an instruction: of the user's own words, what the work rests on."""
 
 
 def _readable(text: str) -> str:
@@ -158,111 +171,61 @@ def _readable(text: str) -> str:
     return shown if len(shown) <= _READ_CHARS else f"{shown[:half]}\n{shown[-half:]}"
 
 
-# --- tools ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What was run, and how it ended as far as that is known."""
-
-    text: str
-    failed: bool
-    places: tuple[int, ...]
-
-
-def _outcomes(turns: Sequence[ObservedTurn]) -> tuple[dict[int, _Outcome], frozenset[int]]:
-    """By the place of a call or of an unasked result, what came of it; and the places of results of known calls."""
-    results = _results_of_calls(turns)
-    answering = frozenset(place for places in results.values() for place in places)
-    found: dict[int, _Outcome] = {}
-    for place, turn in enumerate(turns):
-        if turn.role is Role.TOOL_CALL:
-            found[place] = _of_call(turns, place, results.get(place, ()))
-        elif turn.is_output and place not in answering:
-            ended, failed = sentences.of_result(turn.text)
-            found[place] = _Outcome(f"gave {ended}" if ended else "", failed, (place,))
-    return found, answering
-
-
-def _results_of_calls(turns: Sequence[ObservedTurn]) -> dict[int, tuple[int, ...]]:
-    """Results by the place of their call: by the name of the call, else the nearest call before it."""
-    by_id: dict[str, int] = {}
-    newest: int | None = None
-    found: dict[int, tuple[int, ...]] = {}
-    for place, turn in enumerate(turns):
-        if turn.role is Role.TOOL_CALL:
-            newest = place
-            by_id.update(dict.fromkeys(turn.tool_call_ids, place))
-        elif turn.is_output:
-            call = newest if turn.tool_call_id is None else by_id.get(turn.tool_call_id)
-            if call is not None and len(found.get(call, ())) < MOST_SOURCES - 1:
-                found[call] = (*found.get(call, ()), place)
-    return found
-
-
-def _of_call(turns: Sequence[ObservedTurn], place: int, results: Sequence[int]) -> _Outcome:
-    asked = sentences.of_call(turns[place].text)
-    ends = [sentences.of_result(turns[result].text) for result in results]
-    failed = any(went_wrong for _, went_wrong in ends)
-    ended = next((text for text, went_wrong in reversed(ends) if text and went_wrong == failed), "")
-    said = f"ran {asked}" if asked else "ran"
-    if ended or failed:
-        said += f": failed with {ended}" if failed else f": {ended}"
-    return _Outcome(said, failed, (place, *results))
-
-
 # --- lines ---------------------------------------------------------------------------------------------
 
 
-def _statements(
-    turns: Sequence[ObservedTurn], tools: dict[int, _Outcome], answering: frozenset[int]
-) -> tuple[list[Statement], dict[int, _Outcome]]:
-    """All that could be told, and which of the statements are outcomes of tools."""
-    statements: list[Statement] = []
-    outcomes: dict[int, _Outcome] = {}
-    for place, turn in enumerate(turns):
-        outcome = tools.get(place)
-        if outcome is not None and outcome.text:
-            outcomes[len(statements)] = outcome
-            factor = _OF_FAILURE if outcome.failed else _OF_OUTPUT
-            statements.append(Statement(turn.who, turn.ts_ms, outcome.text, place, factor))
-        elif outcome is None and place not in answering:
-            pieces = sentences.split(turn.text)
-            statements += [Statement(turn.who, turn.ts_ms, piece, place) for piece in pieces]
-    return statements, outcomes
+def _statements(turns: Sequence[ObservedTurn]) -> list[Statement]:
+    """All that was said and could be told."""
+    return [
+        Statement(turn.who, turn.ts_ms, piece, place, _OF_USER if turn.is_own else 1.0)
+        for place, turn in enumerate(turns)
+        for piece in sentences.split(_ATTACHED.sub("", turn.spoken))
+        if not _PROMPT.match(piece)
+    ]
+
+
+def _statements_of_tools(turns: Sequence[ObservedTurn], ended: Mapping[int, Outcome]) -> list[Statement]:
+    return [
+        Statement(turns[place].who, turns[place].ts_ms, came.text, place, _OF_FAILURE if came.failed else _OF_OUTPUT)
+        for place, came in ended.items()
+        if came.text
+    ]
 
 
 def _lines(
-    turns: Sequence[ObservedTurn],
-    statements: Sequence[Statement],
-    chosen: Sequence[int],
-    outcomes: dict[int, _Outcome],
-) -> Iterator[Observation]:
-    """One line for what is told of one turn, or of one call with its results."""
+    turns: Sequence[ObservedTurn], statements: Sequence[Statement], chosen: Sequence[int]
+) -> Iterator[tuple[int, Observation]]:
+    """One line for what is told of one turn, with the place of that turn."""
     by_turn: dict[int, list[int]] = {}
     for place in chosen:
         by_turn.setdefault(statements[place].turn, []).append(place)
     for turn, places in by_turn.items():
-        outcome = outcomes.get(places[0])
-        said = statements[places[0]].text if outcome else _joined(statements, places)
-        told = [turns[place] for place in (outcome.places if outcome else (turn,))]
-        yield _line(told, sentences.shorten(said, LONGEST_LINE_CHARS), outcome)
+        text = sentences.shorten(_joined(statements, places), LONGEST_LINE_CHARS)
+        named = referenced(text, turns[turn].ts_ms)
+        line = _line([turns[turn]], text, weigh(text, is_own=turns[turn].is_own))
+        yield turn, replace(line, when=named.when, relative=named.relative) if named else line
 
 
-def _line(told: Sequence[ObservedTurn], text: str, outcome: _Outcome | None) -> Observation:
+def _lines_of_tools(
+    turns: Sequence[ObservedTurn], ended: Mapping[int, Outcome], chosen: Iterable[int]
+) -> Iterator[tuple[int, Observation]]:
+    """One line for a call with its results, with the place of the call."""
+    for place in chosen:
+        came = ended[place]
+        text = sentences.shorten(came.text, LONGEST_LINE_CHARS)
+        yield place, _line([turns[at] for at in came.places], text, Priority.MEDIUM if came.failed else Priority.LOW)
+
+
+def _line(told: Sequence[ObservedTurn], text: str, priority: Priority) -> Observation:
     turn = told[0]
-    named = referenced(text, turn.ts_ms) if outcome is None else None
-    weight = Priority.MEDIUM if outcome and outcome.failed else Priority.LOW
     return Observation(
-        priority=weigh(text, is_own=turn.is_own) if outcome is None else weight,
+        priority=priority,
         ts_ms=turn.ts_ms,
         who=who_of(turn.who),
         text=text,
         sources=tuple(source.id for source in told),
         trust=least(source.trust for source in told),
         is_own=turn.is_own,
-        when=named.when if named else "",
-        relative=named.relative if named else "",
     )
 
 

@@ -158,7 +158,7 @@ def _refusal(item: Considered, policy: Policy, holding: set[str]) -> Reason | No
     """The first rule that keeps a candidate out."""
     record = item.record
     if not _is_admissible(record.trust, policy) and (
-        record.trust is Trust.QUARANTINED or item.similarity >= policy.min_similarity
+        record.trust is Trust.QUARANTINED or item.due or item.similarity >= policy.min_similarity
     ):
         return Reason.TRUST
     if item.similarity < policy.min_similarity and not item.due:

@@ -24,8 +24,11 @@ class Ending:
 
     def deed(self, match: re.Match[str]) -> str:
         """The verb of what was done, as it is planned; empty where the clause only speaks of it."""
-        verb = match["what"].partition(" ")[0].lower()
-        return _PRESENT.get(verb, verb) if self.by_verb else ""
+        if "deed" in match.re.groupindex:
+            verb = match["deed"].lower()
+        else:
+            verb = match["what"].partition(" ")[0].lower() if self.by_verb else ""
+        return _PRESENT.get(verb) or _PARTICIPLES.get(verb, verb)
 
     def told(self, match: re.Match[str]) -> str:
         """What it is said of, without its verb where it is a deed."""
@@ -39,6 +42,14 @@ _PRESENT = dict(
     held:hold swam:swim rode:ride chose:choose began:begin cut:cut put:put set:set read:read hung:hang drew:draw
     sang:sing""".split()
 )
+
+_PARTICIPLES = _PRESENT | dict(
+    pair.split(":")
+    for pair in """written:write taken:take given:give seen:see spoken:speak driven:drive chosen:choose drawn:draw
+    begun:begin sung:sing run:run flown:fly""".split()
+)
+_TELLING = [verb for verb, present in _PARTICIPLES.items() if present not in ("do", "make", "go", "get")]
+"""Those that say by themselves what was done."""
 
 _I = r"(?:i|we)(?:'ve| have)?"
 _NOW = r"(?:(?:just|already|finally|now|actually) ){0,2}"
@@ -55,6 +66,11 @@ ENDINGS: tuple[Ending, ...] = (
         PlanState.DONE,
         rf"{_I} {_NOW}(?P<what>(?:[a-z]{{2,20}}ed|{'|'.join(_PRESENT)}) [^\n]{{3,120}})",
         by_verb=True,
+    ),
+    _ending(
+        PlanState.DONE,
+        rf"{_IT} (?:is|are|has been|have been|got)(?: now| finally| all| already)? "
+        rf"(?P<deed>[a-z]{{2,20}}ed|{'|'.join(_TELLING)})(?: now| today| already| at last)?",
     ),
     _ending(
         PlanState.DROPPED,

@@ -114,12 +114,17 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(analyse(_WHEN.sub(" ", fold(text)))) - _IDLE
 
 
+_MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _WHEN = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|(?:on |by |this |next |last |coming )?(?:mon|tues|wednes|thurs|fri|satur"
     r"|sun)day"
     r"|(?:this|next|last|coming) (?:week|weekend|month|year|morning|afternoon|evening)|in (?:a|an|\w{1,9}) (?:days?"
     r"|weeks?"
-    r"|months?)|(?:on |by )?\d{4}-\d\d-\d\d|now|already|finally|just|soon|later|again)\b"
+    r"|months?)|(?:on |by )?\d{4}-\d\d-\d\d|(?:on |by |in )?(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? "
+    + _MONTH
+    + r"|(?:on |by |in )?"
+    + _MONTH
+    + r"(?: \d{1,2}(?:st|nd|rd|th)?)?(?=$|\W)|now|already|finally|just|soon|later|again)\b"
 )
 _IDLE = frozenset({"go", "get", "do", "make", "new", "thing", "stuff", "really", "all", "my", "our", "it"})
 

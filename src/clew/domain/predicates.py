@@ -33,17 +33,17 @@ BUILT_IN: Mapping[str, Values] = {
     "depends_on": Values.MANY,
     "replaces": Values.MANY,
     "prefers": Values.MANY,
+    "decision": Values.MANY,
     "status": Values.SINGLE,
     "configured_as": Values.SINGLE,
-    "decision": Values.SINGLE,
     "source_of_truth": Values.SINGLE,
     "retired_by": Values.SINGLE,
 }
 
 _IN_A_SENTENCE: Mapping[str, str] = {
-    "status": "has the status",
+    "status": "is",
     "configured_as": "is configured as",
-    "decision": "has the decision",
+    "decision": "decided",
     "source_of_truth": "has its source of truth in",
     "retired_by": "is retired by",
 }

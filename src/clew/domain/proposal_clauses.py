@@ -33,6 +33,8 @@ class Sentence:
     start: int
     end: int
     asks: bool
+    in_list: bool
+    """Whether it is a line of a list that is long enough to be a paste: notes of a release, or the steps of a guide."""
     clauses: tuple[Clause, ...]
 
     @property
@@ -43,14 +45,14 @@ class Sentence:
 
 def sentences_of(text: str) -> Iterator[Sentence]:
     """The sentences of a text's prose, in order."""
-    for line, places in _lines(text):
+    for line, places, in_list in _lines(text):
         read = 0
         for piece in split(line):
             start = line.find(piece, read)
             if start < 0:  # its marks were taken off in between; it has no place of its own
                 continue
             read = start + len(piece)
-            yield _sentence(piece, places[start:read])
+            yield _sentence(piece, places[start:read], in_list=in_list)
 
 
 # --- what is prose -------------------------------------------------------------------------------------
@@ -58,19 +60,23 @@ def sentences_of(text: str) -> Iterator[Sentence]:
 _FENCE = re.compile(r"\s{0,12}(?:```|~~~)")
 _NOT_SAID = re.compile(r"\s{0,12}(?:>|\||➜|\$ |# ?!)|(?: {8}|\t)")
 """Block quotes, tables, prompts of a shell, indented code."""
+_POINT = re.compile(r"\s{0,12}(?:[-*+•‣]|\d{1,3}[.)])\s")
+_LIST_LINES = 3
 _QUOTED = re.compile(r"[\"“”«][^\"“”«»\n]{12,400}[\"”“»]|(?<!\w)['‘][^'‘’\n]{12,200}['’](?!\w)")
 _TAKEN_OFF = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
 _QUOTATION = "\ufffc"
 
 
-def _lines(text: str) -> Iterator[tuple[str, list[int]]]:
-    """Every line of prose, and for each of its characters the place it has in the text."""
+def _lines(text: str) -> Iterator[tuple[str, list[int], bool]]:
+    """Every line of prose, for each of its characters the place it has in the text, and whether it is one of a list."""
     start, fenced = 0, False
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    is_list = sum(_POINT.match(line) is not None for line in lines) >= _LIST_LINES
+    for line in lines:
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and line.strip() and not _NOT_SAID.match(line):
-            yield _plain(line, start)
+            yield *_plain(line, start), is_list and _POINT.match(line) is not None
         start += len(line) + 1
 
 
@@ -152,14 +158,14 @@ _CONDITIONAL = re.compile(r"\b(?:if|unless|suppose|imagine)\b", re.IGNORECASE)
 _FAVOURITE = re.compile(r"(?:my|our) (?:\w+ )?(?:favou?rite|fave)\b", re.IGNORECASE)
 
 
-def _sentence(piece: str, places: list[int]) -> Sentence:
+def _sentence(piece: str, places: list[int], *, in_list: bool) -> Sentence:
     asks = piece.rstrip(" \"')”").endswith("?") or _ASKS.match(piece) is not None or is_question(piece.lower())
     clauses = []
     for start, end in _spans(piece):
         said = piece[start:end]
         if said:
             clauses.append(_clause(said, places[start], places[end - 1] + 1, asks, piece))
-    return Sentence(piece, places[0], places[-1] + 1, asks, tuple(clauses))
+    return Sentence(piece, places[0], places[-1] + 1, asks, in_list, tuple(clauses))
 
 
 def _spans(piece: str) -> Iterator[tuple[int, int]]:

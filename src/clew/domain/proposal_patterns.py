@@ -88,9 +88,17 @@ _MEASURE = (
     r"(?P<of>(?:(?:current|new|personal|latest|highest|all-time|average|weekly|monthly|daily|total|best|top) ){0,3}"
     r"(?:best(?: time)?|record|score|high score|time|goal|target|weight|height|age|salary|rent|budget|rating|rank|level"
     r"|streak|average|distance|mileage|limit|balance|savings|pace|phone number|address|zip code|email|birthday"
-    r"|handle|username|size|follower count|word count|page count|count|deadline|quota|bedtime|wake-up time|commute)"
+    r"|handle|username|size|extension|(?:employee|badge|student|member|room|seat|desk|locker|account|order|license"
+    r"|flight|phone|office) (?:number|id)|follower count|word count|page count|count|deadline|quota|bedtime"
+    r"|wake-up time|commute)"
     rf"(?: (?:for|in|on|at|of|to) {WORDS}(?: {WORDS}){{0,4}}?)?)"
 )
+_OFFICE = (
+    r"(?:manager|boss|supervisor|lead|director|mentor|advisor|adviser|coach|trainer|teacher|tutor|doctor|dentist|vet"
+    r"|therapist|physician|landlord|landlady|lawyer|accountant|employer|roommate|flatmate|assistant|wife|husband|spouse"
+    r"|fianc[ée]e?|girlfriend|boyfriend|bank|insurer|gym|carrier|hometown|time zone|timezone)"
+)
+"""What one has one of at a time, and a name says which."""
 
 OF_THE_SPEAKER: tuple[Rule, ...] = (
     rule(
@@ -102,6 +110,12 @@ OF_THE_SPEAKER: tuple[Rule, ...] = (
     rule(
         "status",
         rf"{MINE} (?P<of>(?:{WORDS} ){{0,2}}name)(?:'s| is) {ALREADY}(?P<object>{NAME})",
+        "{me}'s {of}",
+    ),
+    rule(
+        "status",
+        rf"{MINE} (?P<of>(?:(?:new|current|line|project|product|team|account|family) ){{0,2}}{_OFFICE})(?:'s| is) "
+        rf"{ALREADY}(?P<object>{NAME})(?: (?:now|these days|currently))?$",
         "{me}'s {of}",
     ),
     rule(
@@ -172,11 +186,6 @@ OF_THE_SPEAKER: tuple[Rule, ...] = (
     rule(
         "status",
         rf"i(?:'ve| have)? {ALREADY}(?:got|was|been) promoted to (?P<object>{REST})",
-        "{me}'s job",
-    ),
-    rule(
-        "status",
-        rf"i {ALREADY}(?P<object>(?:lost|quit|left) my job)(?: {REST})?",
         "{me}'s job",
     ),
     rule(

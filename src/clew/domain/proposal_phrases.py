@@ -24,6 +24,14 @@ _TRAILING = re.compile(
     r"\s(?:for|to|with|of|in|on|at|by|from|and|or|the|a|an|my|our|about|into|is|are|was|really)$", re.IGNORECASE
 )
 
+_NO_NAME_ENDS = frozenset(
+    """is are was were be been being am has have had do does did should shall would could can will may might must
+    actually now just also still already currently really only even then too to not as so that which who it its it's
+    that's""".split()
+)
+"""Verbs and what goes with them: no thing's name ends in one."""
+_NO_NAME = _NO_NAME_ENDS | frozenset("one two three four five six both all each some any of in on at for with".split())
+
 
 def phrase(text: str) -> str:
     """The beginning of what was said, up to where another thought starts; empty where nothing is left."""
@@ -37,6 +45,14 @@ def phrase(text: str) -> str:
 def thing(text: str) -> str:
     """A phrase as the name of something: without its article."""
     return bare(_ARTICLE.sub("", text, count=1) if _ARTICLE.match(text) else text)
+
+
+def subject(text: str) -> str:
+    """A thing that something can be said of: without the verbs and adverbs behind it; empty where no more is left."""
+    words = thing(text).split()
+    while words and words[-1].casefold() in _NO_NAME_ENDS:
+        words.pop()
+    return "" if all(word.casefold() in _NO_NAME for word in words) else bare(" ".join(words))
 
 
 def bare(text: str, most_words: int = MOST_WORDS) -> str:

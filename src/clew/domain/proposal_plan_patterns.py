@@ -33,6 +33,21 @@ ARRANGED = re.compile(
 
 REMINDER = re.compile(r"(?:please |can you )?remind me (?:to |about )(?P<what>[^\n]{3,200})", re.IGNORECASE)
 
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+DATE_PHRASE = re.compile(
+    r"(?:^|\s)(?:(?:on|by|for|until|till|this|next|coming|this coming|in|from|starting) ){0,2}"
+    r"(?:the )?(?:today|tonight|tomorrow(?: (?:morning|afternoon|evening|night))?"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day(?: (?:morning|afternoon|evening|night))?"
+    r"|(?:this|next|coming) (?:week|weekend|month|year|summer|winter|spring|autumn|fall)|(?:an?|\w{1,9}) (?:days?"
+    rf"|weeks?|months?)|\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?"
+    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|{_MONTH}(?: \d{{4}})?)(?=$|[\s,.;!])",
+    re.IGNORECASE,
+)
+"""How a plan may name its day, with what leads into it."""
+
 CONDITION = re.compile(
     r"(?<!see )(?<!ask )(?<!know )(?<!check )(?<!wonder )(?<!wondering )(?<!sure )\b(?P<condition>(?:when|once"
     r"|as soon as|after|if|whenever|until|before) (?!\w+ing\b|that\b|all\b|then\b|necessary\b|possible\b|needed\b"

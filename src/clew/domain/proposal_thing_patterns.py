@@ -29,19 +29,38 @@ _SUBJECT = rf"(?P<subject>{_SOMETHING}{THING})"
 _OBJECT = rf"(?P<object>{_SOMETHING}{REST})"
 _FIRST = rf"(?P<first>{_SOMETHING}{THING})"
 _VALUE = rf"(?P<object>{CODE}|['\"][^'\"\n]{{1,60}}['\"]|#?\w[\w.,:/%#$+-]{{0,60}}(?: (?:{WORDS})){{0,3}})"
-_NAMED = rf"(?:{CODE}|{NAME}|[\w-]{{1,60}}[._/][\w./-]{{1,60}}|(?-i:[a-z]{{1,40}}[A-Z]\w{{0,60}}))"
+_NAMED = (
+    rf"(?:{CODE}|{NAME}|[\w-]{{1,60}}[._/][\w./-]{{1,60}}|[a-z]\w{{0,40}}-v?\d[\w.-]{{0,20}}"
+    r"|(?-i:[a-z]{1,40}[A-Z]\w{0,60}))"
+)
 """A name, a piece of code, a path or an identifier."""
 _WHAT_IS_NAMED = rf"(?P<subject>{_SOMETHING}(?:(?:the|our|my) )?(?:{WORDS} ){{0,2}}?{_NAMED}(?: {WORDS}){{0,2}}?)"
 
 _STATE = (
     r"(?P<object>(?:fully |completely |partly |mostly |still |all )?(?:done|finished|complete|completed|broken|down"
     r"|live"
-    r"|deployed|released|published|ready|deprecated|merged|fixed|passing|failing|on hold|blocked|deleted|removed"
+    r"|deployed|released|published|ready|deprecated|retired|decommissioned|discontinued"
+    r"|merged|fixed|passing|failing|on hold|blocked|deleted|removed"
     r"|archived|renamed|disabled|enabled|installed|on track|on schedule|on shaky ground|in progress|offline"
     r"|online|cancelled|canceled|postponed|approved|rejected|closed|open|out of date|up to date|up and running|running"
     r"|hot-reloaded|abandoned|obsolete|paused|sold out|under construction|under review|in production|in beta))"
     r"(?: (?:now|again|already|today|yesterday))?"
 )
+_VERSION = r"(?:(?:version )?v?\d[\w.-]{0,20})"
+_KNOB = (
+    r"(?:size|limit|timeout|time-out|port|count|threshold|interval|budget|width|height|depth|length|version|rate|ttl"
+    r"|quota|delay|window|ratio|concurrency|capacity|cap|maximum|minimum|level|retention|frequency|replicas|workers"
+    r"|retries|cache|seed)"
+)
+"""What a thing can be set to by a number."""
+_AMOUNT = (
+    r"(?:\d[\w.,:%-]{0,20}(?<![.,:-])(?: (?:ms|s|seconds?|minutes?|hours?|days?|weeks?|[kmg]i?b|bytes?|tokens?|rows?"
+    r"|items?|percent|px|per (?:second|minute|hour|day)))?)"
+)
+_IN_PASSING = (
+    r"to (?:spend (?:\w{1,20} ){0,2}(?:time|day|evening|weekend)|go (?:to|for|out)|take a (?:break|walk|trip|look|nap))"
+)
+"""How one passes the time decides nothing that lasts."""
 _GADGET = (
     r"(?:dog|puppy|pup|cat|kitten|rabbit|bunny|hamster|guinea pig|turtle|tortoise|parrot|bird|fish|snake|lizard|horse"
     r"|pet|car|truck|van|suv|motorcycle|bike|bicycle|scooter|boat|house|home|apartment|condo|cabin|piano|keyboard"
@@ -99,10 +118,15 @@ OF_THINGS: tuple[Rule, ...] = (
         rf"|deprecated|succeeded) (?:by|in favou?r of|with) {_OBJECT}",
     ),
     rule(
+        "configured_as",
+        rf"(?:(?:i|we|{HAVE}|they|the team) )?{ALREADY}(?:upgraded|downgraded|updated|bumped) {_SUBJECT}"
+        rf" (?:from {_VERSION} )?to (?P<object>{_VERSION})",
+    ),
+    rule(
         "replaces",
         rf"(?:(?:i|we|{HAVE}|they|the team) )?{ALREADY}(?:switched|migrated|moved|upgraded|ported|converted"
         rf"|changed over)"
-        rf"(?: {THING})?? (?:over )?from {_FIRST} to (?P<of>{_SOMETHING}[^\n]{{1,60}})",
+        rf"(?: {THING})?? (?:over )?from (?!{_VERSION}(?: |$)){_FIRST} to (?P<of>{_SOMETHING}[^\n]{{1,60}})",
         "{of}",
         "{first}",
     ),
@@ -131,6 +155,11 @@ OF_THINGS: tuple[Rule, ...] = (
         rf" (?:to|as|at) {_VALUE}",
     ),
     rule("configured_as", rf"{_SUBJECT} defaults? to {_VALUE}"),
+    rule(
+        "configured_as",
+        rf"(?P<subject>(?:(?:the|our) (?:{WORDS} ){{0,4}}?|{_NAMED} (?:{WORDS} ){{0,2}}?){_KNOB})"
+        rf"(?: is|'s)(?: now| currently)? (?P<object>{_AMOUNT})(?: (?:now|currently|again|today))?$",
+    ),
     rule(
         "configured_as",
         rf"{_SUBJECT} (?:is(?: actually| now)?|should be) (?P<object>#?[0-9a-f]{{6}}|\d{{1,9}} ?(?:ms|s|seconds?"
@@ -162,7 +191,8 @@ OF_THINGS: tuple[Rule, ...] = (
     rule(
         "decision",
         rf"(?:(?:i|we|{HAVE}) (?:{ALREADY}|all |both ){{0,2}})(?:decided|agreed|resolved|chose|opted) "
-        r"(?P<object>(?:to|on|against|that|for|not to) (?![^\n]{0,40}\b(?:it|this|that)\b)[^\n]{4,160})",
+        rf"(?P<object>(?!{_IN_PASSING}\b)(?:to|on|against|that|for|not to) "
+        rf"(?![^\n]{{0,40}}\b(?:it|this|that)\b)[^\n]{{4,160}})",
         "{me}",
     ),
     rule("decision", rf"(?:(?:i|we|{HAVE}) {ALREADY})settled (?P<object>on {_SOMETHING}[^\n]{{2,160}})", "{me}"),

@@ -15,8 +15,8 @@ from clew.domain.model import Role
 from clew.domain.named_days import day_ahead, day_before
 from clew.domain.proposal_clauses import Clause, Sentence, sentences_of
 from clew.domain.proposal_patterns import OF_THE_SPEAKER, TASTES, Rule
-from clew.domain.proposal_phrases import bare, phrase, thing
-from clew.domain.proposal_plan_patterns import ARRANGED, CONDITION, INTENT, REMINDER
+from clew.domain.proposal_phrases import bare, phrase, subject, thing
+from clew.domain.proposal_plan_patterns import ARRANGED, CONDITION, DATE_PHRASE, INTENT, REMINDER
 from clew.domain.proposal_thing_patterns import LISTED, OF_THINGS
 
 PLAN = "plan"
@@ -92,14 +92,14 @@ class _Reader:
     in_person: bool
 
     def read(self, sentence: Sentence) -> Iterator[Proposal]:
-        planned = self._plan(sentence) if self.in_person else None
+        planned = self._plan(sentence) if self.in_person and not sentence.in_list else None
         if planned is not None:
             yield planned
         listed = self._first(LISTED, sentence.whole) if not sentence.asks else None
         if listed is not None:
             yield listed
             return
-        for clause in sentence.clauses:
+        for clause in () if sentence.in_list else sentence.clauses:
             if not clause.hedged and (planned is None or clause.start != planned.start):
                 found = self._first(_RULES, clause)
                 if found is not None:
@@ -135,7 +135,9 @@ class _Reader:
         if "subject" in parts:
             named = parts["subject"]
             mine = _MINE.match(named)
-            return f"{self.me}'s {named[mine.end() :]}" if mine and self.in_person else thing(named)
+            if mine and self.in_person:
+                return _filled("{me}'s {of}", {"me": self.me, "of": subject(named[mine.end() :])})
+            return subject(named)
         return _filled(rule.subject, {**{name: thing(value) for name, value in parts.items()}, "me": self.me})
 
     # --- plans -----------------------------------------------------------------------------------------
@@ -149,7 +151,7 @@ class _Reader:
                 return Proposal(
                     subject=self.me,
                     predicate=PLAN,
-                    object=bare(what, _PLAN_WORDS),
+                    object=bare(_undated(what, trigger, self.ts_ms), _PLAN_WORDS),
                     start=clause.start,
                     end=clause.end,
                     confidence=_PLANNED,
@@ -190,6 +192,15 @@ def _intended(clause: Clause) -> tuple[str, bool]:
             return match["what"], False
     match = ARRANGED.match(clause.text)
     return (match["what"] or match["event"], True) if match else ("", True)
+
+
+def _undated(what: str, trigger: Trigger, ts_ms: int) -> str:
+    """What is meant without the words for its day, which mean another one later; as it is where no more is said."""
+    if trigger.date_ms is None:
+        return what
+    is_day = (day_ahead(found[0], ts_ms) == trigger.date_ms for found in DATE_PHRASE.finditer(what))
+    left = DATE_PHRASE.sub(lambda found: "" if next(is_day) else found[0], what)
+    return left if any(char.isalnum() for char in left) else what
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:

@@ -12,9 +12,9 @@ from itertools import groupby
 
 from clew.domain.budget import portion
 from clew.domain.model import Trust
+from clew.domain.observation_tools import MOST_SOURCES
 from clew.domain.observations import (
     LONGEST_LINE_CHARS,
-    MOST_SOURCES,
     Costing,
     Observation,
     Priority,

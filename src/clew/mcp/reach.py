@@ -75,7 +75,7 @@ class Reach:
 
     def _is_open(self, collection: str) -> bool:
         home = collection.removeprefix(_ARCHIVE)
-        if home in _SHARED or home in (*self._own_collections(), identity.replies_to(self.user_id)):
+        if home in _SHARED or home in (*self._own_collections(), *self._read_only()):
             return True
         session_id = session_in(home)
         return session_id is not None and self._took_part(session_id)
@@ -93,6 +93,12 @@ class Reach:
             identity.turns_of(self.user_id),
             identity.ledger_of_user(self.user_id),
             identity.guidance_of_user(self.user_id),
+        )
+
+    def _read_only(self) -> tuple[str, ...]:
+        """What is about the user, and others said or the operator confirmed."""
+        return (
+            identity.replies_to(self.user_id),
             identity.facts_of(self.user_id),
             identity.plans_of(self.user_id),
         )

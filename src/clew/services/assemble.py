@@ -21,13 +21,14 @@ from clew.domain.framing import (
     FRAME_OPEN,
     GUIDANCE_CLOSE,
     GUIDANCE_OPEN,
+    Quoted,
     clip,
     frame,
     line,
     numbered,
     unnumbered,
 )
-from clew.domain.model import Provenance, Role, role_of
+from clew.domain.model import Provenance, Record, Role, role_of
 from clew.domain.ranking import SIMILARITY_ALONE
 from clew.domain.tail import Tail, TailTurn
 from clew.index.search import Query
@@ -40,6 +41,7 @@ from clew.services.outline import behind_covered, outline
 from clew.services.parts import Parts
 from clew.services.projection import project
 from clew.services.recall import Found, best, origin, prepare, visible_collections
+from clew.services.truth import Truth
 from clew.services.turns import (
     MESSAGE_OVERHEAD_TOKENS,
     checked_budget,
@@ -63,6 +65,8 @@ _SUMMARY_MIN_CHARS = 120
 
 _REPLY_CHARS = 320
 """Of a reply of another session: what the question asks of it. Replies are long, and the rest can be fetched."""
+
+_NOW_CHARS = 160
 
 _SHORTEST_ITEM_TOKENS = 15
 """No item is shorter than this, with its number, day and name; what is left over is not worth trying."""
@@ -300,7 +304,8 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     there = [item.record.text in texts or (bool(origins) and origin(item.record) in origins) for item in found]
     wanted = [item for item, is_there in zip(found, there, strict=True) if not is_there]
     wanted += _outline(parts, request, {item.ref for item in found})
-    chosen, text, tokens = _fit(parts, asked.query, wanted, context)
+    truth = Truth(parts, request.user_id, context.now_ms)
+    chosen, text, tokens = _fit(parts, asked.query, wanted, context, truth)
     taken = {item.ref for item in chosen}
     left_out = [
         LeftOut(ref=item.ref, reason=IN_CONTEXT) for item, is_there in zip(found, there, strict=True) if is_there
@@ -315,7 +320,9 @@ def _outline(parts: Parts, request: Assemble, there: set[str]) -> list[Found]:
     return [] if since_ms is None else outline(parts, request.session_id, since_ms, there)
 
 
-def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly) -> tuple[list[Found], str, int]:
+def _fit(
+    parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly, truth: Truth
+) -> tuple[list[Found], str, int]:
     """Best first, each that still fits beside those before it; lines count as they will be rendered."""
     allowance = context.allocation.recall
     used = frame_tokens(parts, FRAME_OPEN, FRAME_CLOSE)
@@ -324,13 +331,23 @@ def _fit(parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly)
     for found in wanted:
         if allowance - used < _SHORTEST_ITEM_TOKENS:
             break
-        rest = unnumbered(quoted(found.record, context.now_ms, _shown(found, query, allowance)))
+        said = quoted(found.record, context.now_ms, _shown(found, query, allowance))
+        rest = unnumbered(_with_truth(said, truth, found.record))
         cost = parts.counter.bound(numbered(rest, _WIDEST_NUMBER)) + NEWLINE_TOKENS
         if used + cost <= allowance:
             chosen.append(found)
             lines.append(numbered(rest, len(chosen)))
             used += cost
     return (chosen, frame(lines), used) if chosen else ([], "", 0)
+
+
+def _with_truth(said: Quoted, truth: Truth, record: Record) -> Quoted:
+    """What was overtaken says so, and what is so now where that is known."""
+    is_over, instead = truth.overtaken(record)
+    if not is_over:
+        return said
+    now = "no longer so" if instead is None else clip(f"now: {instead.fact.text}", _NOW_CHARS)
+    return replace(said, superseded=now)
 
 
 def _shown(found: Found, query: Query, allowance: int) -> str:

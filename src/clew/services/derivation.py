@@ -129,7 +129,9 @@ class Derivation:
                 for ref in sources_in(record.metadata):
                     self._claims.setdefault(ref, []).append(record)
         for place in places:
-            yield from self._claims.get(home_ref(place.collection, place.id), ())
+            for claim in self._claims.get(home_ref(place.collection, place.id), ()):
+                if any(place_of(source) in places for source in self._cited(claim)):  # and not another of that name
+                    yield claim
 
     def _merged_into(self, record: Record) -> list[Record]:
         """What it was merged into, and not what merely holds in its place."""

@@ -35,6 +35,7 @@ from clew.domain.redaction import redact
 from clew.domain.terms import fold
 from clew.errors import InvalidInput, NotFound
 from clew.services.fact_answers import views
+from clew.services.fact_staleness import standings
 from clew.services.intake import Intake, check_unicode, checked_ts, draft_of, graded, judged, make_draft, policy_of
 from clew.services.parts import Parts
 from clew.services.sources import MAX_SOURCES, cited
@@ -60,7 +61,9 @@ def write(parts: Parts, request: FactsAssert, *, by: str, proposal: str = "") ->
         assertion, redacted = _said(parts, request, known, ground.records)
         assertion = replace(assertion, by=by, proposal=proposal)
         text = sentence(assertion.subject, assertion.predicate, assertion.object)
-        draft = _kept(parts, assertion, text, least(record.trust for record in ground.records))
+        trust = least(record.trust for record in ground.records)
+        _check_weight(parts, known, assertion, trust)
+        draft = _kept(parts, assertion, text, trust)
         is_new = known.get(assertion.id) is None
         if is_new:
             parts.store.put([*ground.new, _record(parts, draft, Place(assertion.collection, assertion.id))])
@@ -187,6 +190,17 @@ def _said(
         supersedes=_superseded(known, assertion, named),
     )
     return assertion, tuple(dict.fromkeys((*cut, *also_cut)))
+
+
+def _check_weight(parts: Parts, known: Facts, assertion: Assertion, trust: Trust) -> None:
+    """What tools and pages say does not end what a person said, unless that is named. Raises InvalidInput."""
+    if trust is not Trust.UNTRUSTED:
+        return
+    held = [fact for fact in _others(known, assertion) if fact.is_current(assertion.valid_from_ms)]
+    unnamed = [fact for fact in held if not {each.id for each in fact.assertions} & set(assertion.supersedes)]
+    for id_, standing in standings(parts, unnamed).items():
+        if standing.trust in (Trust.TRUSTED, Trust.UNKNOWN) and not standing.reasons:
+            raise InvalidInput(f"an untrusted source cannot end {id_}; name that in supersedes if it should")
 
 
 def _all_named(known: Facts, collection: str, names: Sequence[str]) -> list[Fact]:

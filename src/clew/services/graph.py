@@ -23,7 +23,7 @@ from clew.api import (
     GraphStatusView,
     GraphUpstream,
 )
-from clew.domain.graph import UPSTREAM, EdgeKind, EntityKind, canonical
+from clew.domain.graph import UPSTREAM, EdgeKind, EntityKind, canonical, owners_seen_by
 from clew.domain.graph_names import MAX_CHARS, names_in
 from clew.errors import InvalidInput, NotFound
 from clew.services.derivation import home_of
@@ -132,8 +132,8 @@ def rebuild(parts: Parts, _: GraphRebuild) -> Done:
     return Done(count=parts.store.graph_counts(()).pending)
 
 
-def status(parts: Parts, _: GraphStatus) -> GraphStatusView:
-    counts = parts.store.graph_counts(None)
+def status(parts: Parts, request: GraphStatus) -> GraphStatusView:
+    counts = parts.store.graph_counts(None if request.user_id is None else owners_seen_by(request.user_id, None))
     return GraphStatusView(entities=counts.entities, edges=counts.edges, pending=counts.pending)
 
 

@@ -19,15 +19,32 @@ Name = tuple[EntityKind, str]
 """An entity by its kind and its name in the form in which names are compared."""
 
 _ALIAS = "alias"
+_BY_STRENGTH = (
+    EntityKind.PROJECT, EntityKind.REPO, EntityKind.TOOL, EntityKind.PERSON, EntityKind.FILE, EntityKind.DECISION,
+    EntityKind.CONCEPT,
+)  # fmt: skip
+"""What names of several kinds are together: the first of these that one of them is."""
 
 
 def aliases_of(parts: Parts, user_id: str | None) -> dict[Name, Name]:
-    """What each merged name stands for in the end, as a user sees it: their own word goes before that for all."""
-    collections = dict.fromkeys([identity.aliases_of(None), identity.aliases_of(user_id)])
-    given: dict[Name, Name] = {}
-    for collection in collections:
-        given.update(pair for record in every(parts, collection) if (pair := _pair(record.metadata)) is not None)
-    return {dropped: _end(given, dropped) for dropped in given}
+    """What each merged name stands for in the end, as a user sees it: their own word goes before that for all.
+
+    What is kept has the strongest kind of what was merged into it, so that no project is lost in a concept; where that
+    is not its own, its own name stands for it, too.
+    """
+    given = merged_for(parts, None) | merged_for(parts, user_id)
+    ends = {dropped: _end(given, dropped) for dropped in given}
+    kinds: dict[Name, EntityKind] = {}
+    for dropped, end in ends.items():
+        kinds[end] = min(kinds.get(end, end[0]), dropped[0], key=_BY_STRENGTH.index)
+    raised = {end: (kind, end[1]) for end, kind in kinds.items() if kind is not end[0] and end not in given}
+    return raised | {dropped: raised.get(end, end) for dropped, end in ends.items() if raised.get(end, end) != dropped}
+
+
+def merged_for(parts: Parts, user_id: str | None) -> dict[Name, Name]:
+    """What was merged into what for this user alone, or for all, as it was said."""
+    records = every(parts, identity.aliases_of(user_id))
+    return dict(pair for record in records if (pair := _pair(record.metadata)) is not None)
 
 
 def keep_alias(parts: Parts, user_id: str | None, dropped: Name, kept: Name) -> None:

@@ -33,6 +33,12 @@ _RESEMBLING = 48
 _CONTRAST = 8
 """How fast likeness loses its word behind the likest record: models give everything some likeness."""
 
+_UNLIKE, _ALIKE = 0.4, 0.55
+"""Likeness in meaning below which a record has nothing to do with the idea, and from which it has its full word.
+
+An idea that belongs to no project is still a little like something in every store: short ones reach 0.3 to 0.5 with
+notes they have nothing in common with, ideas that belong somewhere 0.4 to 0.7 with those of their project."""
+
 _NAMED, _RESEMBLED, _ALSO_NAMED = 0.9, 0.8, 0.35
 """What a way starts with: an entity the idea names, the project or the note of a like record, and what else such a
 record names."""
@@ -90,11 +96,11 @@ def _resembling_starts(parts: Parts, view: GraphView, similar: Sequence[Found]) 
     starts = []
     for place, entity in parts.store.entities_seen(list(like), view.owners, untrusted=view.untrusted):
         node, item = view.node_of(entity), like[place]
-        likeness = _likeness(item)
-        if likeness > 0:
-            contrast = (likeness / likest) ** _CONTRAST
+        word = _word(item)
+        if word > 0:
+            contrast = (_likeness(item) / likest) ** _CONTRAST
             share = _RESEMBLED if _is_home(node, item) else _ALSO_NAMED
-            starts.append(_Start(node, share * likeness * contrast, item))
+            starts.append(_Start(node, share * word * contrast, item))
     return starts
 
 
@@ -102,6 +108,17 @@ def _likeness(item: Found) -> float:
     """Meaning counts once more where it is known: an idea says in words of its own what a project says in others."""
     similarity, dense = item.candidate.similarity, item.candidate.dense
     return similarity if dense is None else (similarity + dense) / 2
+
+
+def _word(item: Found) -> float:
+    """What a record's likeness says for what it names: nothing where its meaning is not near.
+
+    Where meaning is not known, the record shares words with the idea, or it would not have been found.
+    """
+    likeness = _likeness(item)
+    if item.candidate.dense is None:
+        return likeness
+    return likeness * min(max((likeness - _UNLIKE) / (_ALIKE - _UNLIKE), 0.0), 1.0)
 
 
 def _is_home(node: Node, item: Found) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from clew.api import Done, GraphMerge, GraphMergeList, GraphMergeProposal, GraphMerges, GraphUnmerge
 from clew.domain.graph import EntityKind, canonical
+from clew.domain.graph_names import kind_of_name
 from clew.errors import InvalidInput, NotFound
-from clew.services.graph import entity_named, every_entity, one_of
-from clew.services.graph_aliases import aliases_of, drop_alias, keep_alias
+from clew.services.graph import entity_named, every_entity
+from clew.services.graph_aliases import Name, aliases_of, drop_alias, keep_alias, merged_for
 from clew.services.graph_view import GraphView, Node, at_one_moment
+from clew.services.intake import check_unicode
 from clew.services.parts import Parts
 from clew.services.records import checked_limit
 
@@ -30,10 +32,14 @@ def merges(parts: Parts, request: GraphMerges) -> GraphMergeList:
     proposals.update(dict.fromkeys(_misspelt(nodes)))
     counts = view.namings({node for keep, drop, _ in proposals for node in (keep, drop)})
     told = [_proposal(one, other, why, counts[one] >= counts[other]) for one, other, why in proposals]
-    merged = aliases_of(parts, request.user_id).items()
+    merged = merged_for(parts, None) | merged_for(parts, request.user_id)
+    aliases = aliases_of(parts, request.user_id)
     return GraphMergeList(
         proposals=tuple(told[:limit]),
-        merged=tuple(_proposal(Node(*kept), Node(*dropped), "merged", True) for dropped, kept in sorted(merged)),
+        merged=tuple(
+            _proposal(Node(*aliases.get(dropped, kept)), Node(*dropped), "merged", True)
+            for dropped, kept in sorted(merged.items())
+        ),
     )
 
 
@@ -41,17 +47,40 @@ def merge(parts: Parts, request: GraphMerge) -> Done:
     view = GraphView(parts, request.user_id, None)
     keep, drop = entity_named(view, request.keep), entity_named(view, request.drop)
     if keep == drop:
-        raise InvalidInput(f"{_written(keep)} is one entity already")
+        raise InvalidInput(f"{_written(keep)} is one entity already{_way_back(parts, request)}")
     keep_alias(parts, request.user_id, (drop.kind, drop.name), (keep.kind, keep.name))
     return Done(count=1)
 
 
 def unmerge(parts: Parts, request: GraphUnmerge) -> Done:
-    kind, _, name = request.name.partition(":")
-    dropped = (one_of(EntityKind, "kind:name", kind), canonical(name))
-    if not drop_alias(parts, request.user_id, dropped):
+    check_unicode("name", request.name)
+    found = _merged_as(merged_for(parts, request.user_id), request.name)
+    if not found:
         raise NotFound(f"{request.name[:80]!r} was not merged into anything")
+    if len(found) > 1:
+        raise InvalidInput(f"{request.name[:80]!r} may be {' or '.join(map(_written, found))}")
+    drop_alias(parts, request.user_id, found[0])
     return Done(count=1)
+
+
+def _merged_as(merged: Iterable[Name], text: str) -> list[Node]:
+    """What somebody may mean by a name that was merged, which may be given as `kind:name`."""
+    kind, _, rest = text.partition(":")
+    is_kind = kind in set(EntityKind) and bool(rest.strip())
+    name = rest if is_kind else text
+    names = {canonical(name), canonical(kind_of_name(name)[1])}
+    return [Node(*item) for item in sorted(merged) if item[1] in names and (not is_kind or item[0] == kind)]
+
+
+def _way_back(parts: Parts, request: GraphMerge) -> str:
+    """How names are parted that were merged; nothing where they have always been one."""
+    for user_id in dict.fromkeys([request.user_id, None]):
+        merged = merged_for(parts, user_id)
+        dropped = [*_merged_as(merged, request.drop), *_merged_as(merged, request.keep)]
+        if dropped:
+            name, whose = _written(dropped[0]), "" if user_id is None else f" --user {user_id}"
+            return f": {name} was merged; `clew graph unmerge {name}{whose}` takes it back"
+    return ""
 
 
 def _proposal(keep: Node, drop: Node, reason: str, in_order: bool) -> GraphMergeProposal:
@@ -87,6 +116,10 @@ def _repos_of_projects(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node, str]
             yield project, node, f"a {node.kind} that is called like the project"
 
 
+_MOST_ALIKE = 8
+"""Of names that one letter tells apart; more of them are a series, and no misspellings."""
+
+
 def _misspelt(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, str]]:
     """Names of one kind that a single letter tells apart: left out, put in, another, or two that changed places.
 
@@ -98,6 +131,8 @@ def _misspelt(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, str]]:
             continue
         for form in {node.name, *(node.name[:at] + node.name[at + 1 :] for at in range(len(node.name)))}:
             others = by_form.setdefault((node.kind, form), [])
+            if len(others) == _MOST_ALIKE:
+                continue
             yield from ((other, node, "one letter differs") for other in others if _one_letter_apart(other, node))
             others.append(node)
 

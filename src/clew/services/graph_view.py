@@ -77,7 +77,8 @@ class GraphView:
         """What somebody may mean by a name, which may be given as `kind:name`."""
         kind, _, rest = text.partition(":")
         if kind in set(EntityKind) and rest.strip():
-            return [node for node in self.find(rest) if node.kind == kind]
+            merged = self._aliases.get(Node(EntityKind(kind), canonical(rest)))
+            return [node for node in self.find(rest) if node.kind == kind or node == merged]
         names = dict.fromkeys([canonical(text), canonical(kind_of_name(text)[1])])
         return sorted(self.named([name for name in names if name]), key=lambda node: _rank(node.kind))
 
@@ -165,8 +166,10 @@ def at_one_moment(ask: Callable[[Parts, Q], A]) -> Callable[[Parts, Q], A]:
 
 
 def _own_first(node: Node, entities: Iterable[Entity]) -> list[int]:
-    """The entities of its own kind and name before those that are taken for it."""
-    ordered = sorted(entities, key=lambda entity: ((entity.kind, entity.name) != node, entity))
+    """The entities of its own kind and name, and then those of its name, before those that are taken for it."""
+    ordered = sorted(
+        entities, key=lambda entity: ((entity.kind, entity.name) != node, entity.name != node.name, entity)
+    )
     return [entity.key for entity in ordered]
 
 

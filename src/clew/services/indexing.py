@@ -14,6 +14,7 @@ import threading
 import time
 from pathlib import Path
 
+from clew.domain.graph import SHARED, Extract
 from clew.domain.model import Draft
 from clew.domain.own_text import without_own
 from clew.domain.terms import passage_text
@@ -21,6 +22,7 @@ from clew.errors import ClewError, EmbedderFailed
 from clew.services import harvest, linking
 from clew.services.courtesy import Courtesy
 from clew.services.gatekeeping import promoted
+from clew.services.graph_aliases import forget_unnamed
 from clew.services.intake import speaker_in
 from clew.services.parts import Parts
 from clew.services.plans import close_by_turn
@@ -201,12 +203,23 @@ class Indexer:
         done: list[QueuedTask] = []
         said = {}
         for task in tasks:
-            said[task.record_key] = linking.said_by(task.draft, task.places)
+            said[task.record_key] = self._said_by(task)
             done.append(task)
             if time.monotonic() > until and not self._hurry.is_set():
                 break
         store.link([task.seq for task in done], said)
+        if len(done) == len(tasks) and not store.queued(Task.LINK, 1):
+            forget_unnamed(self._parts)  # a purge leaves this to be done while records wait
         return True
+
+    @staticmethod
+    def _said_by(task: QueuedTask) -> tuple[str, Extract]:
+        """What no rule can read says nothing; those behind it must not wait for it."""
+        try:
+            return linking.said_by(task.draft, task.places)
+        except Exception:  # noqa: BLE001 — whatever a text does to a rule, the queue goes on
+            _log.exception("record %d was not read for the graph", task.record_key)
+            return SHARED, Extract()
 
     def _take_in_notes(self) -> bool:
         """A note may be read while nobody waits; what it says then waits for its vectors like anything else."""

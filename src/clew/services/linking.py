@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clew.domain import identity
 from clew.domain.graph import SHARED, Extract, owner_of_record
-from clew.domain.graph_extraction import extract
+from clew.domain.graph_extraction import extract, extract_fact
 from clew.domain.model import Draft
 from clew.services.parts import Parts
 from clew.storage.protocol import Finding, Place, StoredRecord
@@ -22,6 +23,8 @@ def said_by(draft: Draft, places: Sequence[Place]) -> tuple[str, Extract]:
     owner = owner_of_record(place.collection for place in places)
     if owner is None:
         return SHARED, Extract()
+    if any(identity.kind_of(place.collection) == "facts" for place in places):
+        return owner, extract_fact(draft.metadata)
     return owner, extract(draft.text, draft.metadata, draft.provenance, draft.role)
 
 

@@ -80,6 +80,7 @@ def read_log(parts: Parts, session_id: str) -> Log:
     found = [line for record in records if (line := _read(record, session_id)) is not None]
     lines = sorted(found, key=lambda line: (line.run, line.place))
     ends = tuple(reached.ends) or _ends_of(parts, session_id, records)
+    lines = [line for line in lines if 1 <= line.run <= len(ends)]  # anything may be imported
     shown = (line for line in lines if line.trust is not Trust.QUARANTINED and withheld.isdisjoint(line.sources))
     return Log(tuple(shown), ends, reached.reflections)
 
@@ -150,7 +151,8 @@ def _ends_of(parts: Parts, session_id: str, records: Iterable[Record]) -> tuple[
         if kept is not None:
             named = [kept.until, *_turn_ids(record, session_id)]
             ends[kept.run] = max([ends.get(kept.run, 0), *parts.store.seqs(history, named)])
-    return tuple(accumulate((ends.get(run, 0) for run in range(1, max(ends, default=0) + 1)), max))
+    runs = min(max(ends, default=0), parts.store.size(history))  # each takes a turn at least
+    return tuple(accumulate((ends.get(run, 0) for run in range(1, runs + 1)), max))
 
 
 def _withheld(parts: Parts, session_id: str) -> frozenset[str]:

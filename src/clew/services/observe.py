@@ -26,10 +26,11 @@ from clew.api import (
 from clew.domain import identity, observation_block
 from clew.domain.model import Record, Role
 from clew.domain.observation_claims import claims, transcripts
-from clew.domain.observations import Costing, Observation, ObservedTurn, Priority, observe, within
+from clew.domain.observation_tools import ObservedTurn
+from clew.domain.observations import Costing, Observation, Priority, observe, within
 from clew.domain.reflection import reflect
 from clew.domain.tail import Tail, TailTurn, boundaries, split_tail
-from clew.errors import SummarizerFailed
+from clew.errors import NotFound, SummarizerFailed
 from clew.services.history import is_turn
 from clew.services.observation_store import Log, line_ref, read_log, write_log
 from clew.services.parts import Parts
@@ -49,6 +50,7 @@ _LONGEST_RUN_FACTOR = 2
 
 def observe_run(parts: Parts, request: ObserveRun) -> ObserveReceipt:
     """By rules, and by a model where there is one. With `force`, also while the buffer is within its bound."""
+    _check_session(parts, request.session_id)
     done = catch_up(parts, request.session_id, parts.config.observe_buffer_tokens, force=request.force, ask_model=True)
     return _receipt(parts, request.session_id, done)
 
@@ -56,6 +58,7 @@ def observe_run(parts: Parts, request: ObserveRun) -> ObserveReceipt:
 def observe_rebuild(parts: Parts, request: ObserveRebuild) -> ObserveReceipt:
     """The log made again from the raw history, run by run."""
     session_id = request.session_id
+    _check_session(parts, session_id)
     with parts.session_locks.of(session_id):
         before = read_log(parts, session_id)
         observer = _Observer(parts)
@@ -68,6 +71,7 @@ def observe_rebuild(parts: Parts, request: ObserveRebuild) -> ObserveReceipt:
 
 
 def observe_show(parts: Parts, request: ObserveShow) -> ObservationLog:
+    _check_session(parts, request.session_id)
     log = read_log(parts, request.session_id)
     buffer = _tail_turns(parts, turns_behind(parts, request.session_id, log.until))
     return ObservationLog(
@@ -81,9 +85,11 @@ def observe_show(parts: Parts, request: ObserveShow) -> ObservationLog:
 
 
 def observe_stats(parts: Parts, request: ObserveStats) -> ObservationStats:
+    _check_session(parts, request.session_id)
     log = read_log(parts, request.session_id)
     turns = list(turns_behind(parts, request.session_id, 0))
     observed = [turn for turn in turns if turn.seq <= log.until]
+    buffer = _tail_turns(parts, turns[len(observed) :])
     counts = {priority: sum(line.priority is priority for line in log.lines) for priority in Priority}
     tokens = block_tokens(parts, log.lines)
     raw_tokens = sum(turn.tokens for turn in observed)
@@ -99,9 +105,14 @@ def observe_stats(parts: Parts, request: ObserveStats) -> ObservationStats:
         observed_tokens=raw_tokens,
         share=tokens / raw_tokens if raw_tokens else 0.0,
         cited_turns=len({source for line in log.lines for source in line.sources}),
-        buffer_turns=len(turns) - len(observed),
-        buffer_tokens=sum(turn.tokens for turn in turns) - raw_tokens,
+        buffer_turns=len(buffer),
+        buffer_tokens=sum(turn.tokens for turn in buffer),
     )
+
+
+def _check_session(parts: Parts, session_id: str) -> None:
+    if parts.store.size(identity.session_raw(session_id)) == 0:
+        raise NotFound(f"there is no session {session_id[:200]!r}")
 
 
 # --- runs --------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from clew.domain.ranking import SIMILARITY_ALONE
 from clew.index.search import Candidate, Query, search
 from clew.services.parts import Parts
 from clew.services.recall import Found, best, origin
+from clew.services.truth import owners_of
 
 CANDIDATES = 48
 """Of one lane, and more where more items are asked for: a turn may stand in two collections of it."""
@@ -95,11 +96,6 @@ def routes(user_id: str | None, session_id: str | None, *, cold: bool) -> list[R
     ]
 
 
-def owners_of(user_id: str | None) -> tuple[str | None, ...]:
-    """Whose facts and plans a request may see: its user's, and those of all."""
-    return (None,) if user_id is None else (user_id, None)
-
-
 def look(parts: Parts, query: Query, lanes: Sequence[Route], policy: Policy) -> Sightings:
     """Every candidate of the lanes that are searched, and what the relevant ones lead to."""
     by_similarity = replace(query, weights=SIMILARITY_ALONE)
@@ -162,7 +158,7 @@ def _follow(
     for ref, parent in _links(found.values(), min_similarity):
         known = found.get(ref)
         if known is not None:
-            found[ref] = _lifted(known, parent)
+            found[ref] = lifted(known, parent)
             continue
         place = next((pair for pair in identity.readings_of(ref) if pair[0] in searched), None)
         if place is None:
@@ -184,7 +180,7 @@ def _links(found: Iterable[Sighting], min_similarity: float) -> list[tuple[str, 
     return links[:MAX_LINKS]
 
 
-def _lifted(known: Sighting, parent: Sighting) -> Sighting:
+def lifted(known: Sighting, parent: Sighting) -> Sighting:
     one, other = known.considered, parent.considered
     if one.similarity >= other.similarity:
         return known

@@ -8,23 +8,22 @@ no longer so. A plan stands among the candidates while it is open, and by itself
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from msgspec.structs import replace as with_other
 
 from clew.domain import identity
 from clew.domain.considered import Considered, Lapse
-from clew.domain.facts import Fact
 from clew.domain.model import Record
 from clew.domain.plans import Plan, PlanState, plan_in
-from clew.services.fact_staleness import stale_reasons
 from clew.services.outline import unasked
-from clew.services.pack_search import Lane, Sighting, Sightings, linked, owners_of
+from clew.services.pack_search import Lane, Sighting, Sightings, lifted, linked
 from clew.services.parts import Parts
 from clew.services.plans import open_plans
-from clew.services.recall import origin, turn_ref
+from clew.services.recall import origin
 from clew.services.refs import located
+from clew.services.truth import Truth, owners_of
 
 DUE_PLANS = 3
 OVERDUE = timedelta(days=14)
@@ -33,96 +32,46 @@ OVERDUE = timedelta(days=14)
 
 def in_truth(parts: Parts, user_id: str | None, seen: Sightings, min_similarity: float, now_ms: int) -> Sightings:
     """The candidates in the light of what is true now, with what holds instead and what is due."""
-    truth = _Truth(parts, user_id, now_ms)
-    found = {sighting.ref: truth.judged(sighting) for sighting in seen.found}
+    truth = Truth(parts, user_id, now_ms)
+    found = {sighting.ref: _judged(truth, sighting) for sighting in seen.found}
     for sighting in list(found.values()):
         instead = sighting.considered.replaced_by
-        if instead and instead not in found and sighting.considered.similarity >= min_similarity:
-            found[instead] = truth.judged(linked(located(parts, instead), sighting, Lane.FACTS))
+        if instead and sighting.considered.similarity >= min_similarity:
+            known = found.get(instead)
+            if known is None:
+                found[instead] = _judged(truth, linked(located(parts, instead), sighting, Lane.FACTS))
+            else:
+                found[instead] = lifted(known, sighting)
     for plan in _due(parts, user_id, now_ms):
         known = found.get(plan.ref) or _unsought(located(parts, plan.ref))
         found[plan.ref] = replace(known, considered=replace(known.considered, due=True))
     return replace(seen, found=tuple(found.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A fact that holds, and whose it is."""
+def _judged(truth: Truth, sighting: Sighting) -> Sighting:
+    considered = sighting.considered
+    kind = identity.kind_of(considered.record.collection)
+    if kind == "facts":
+        judged = _as_fact(truth, considered)
+    elif kind == "plans":
+        judged = _as_plan(considered)
+    else:
+        judged = _as_evidence(truth, considered)
+    return sighting if judged is considered else replace(sighting, considered=judged)
 
-    fact: Fact
-    owner: str | None
 
-    @property
-    def ref(self) -> str:
-        return f"{identity.facts_of(self.owner)}/{self.fact.id}"
+def _as_fact(truth: Truth, considered: Considered) -> Considered:
+    """Dated from when it holds."""
+    fact, lapse, instead = truth.fact_in(considered.record)
+    judged = replace(considered, lapse=lapse, replaced_by=None if instead is None else instead.ref)
+    return judged if fact is None else replace(judged, record=with_other(judged.record, ts_ms=fact.valid_from_ms))
 
 
-class _Truth:
-    """The facts a request may see, as they stand at its moment."""
-
-    def __init__(self, parts: Parts, user_id: str | None, now_ms: int) -> None:
-        self._parts = parts
-        self._now_ms = now_ms
-        self._views = {owner: parts.facts.of(parts, owner) for owner in owners_of(user_id)}
-
-    def judged(self, sighting: Sighting) -> Sighting:
-        considered = sighting.considered
-        kind = identity.kind_of(considered.record.collection)
-        if kind == "facts":
-            judged = self._as_fact(considered)
-        elif kind == "plans":
-            judged = _as_plan(considered)
-        else:
-            judged = self._as_evidence(considered)
-        return sighting if judged is considered else replace(sighting, considered=judged)
-
-    def _as_fact(self, considered: Considered) -> Considered:
-        """Dated from when it holds. What is no fact by itself, as what takes one back, is never shown as one."""
-        record = considered.record
-        owner = next((owner for owner in self._views if identity.facts_of(owner) == record.collection), None)
-        fact = self._views[owner].get(record.id)
-        if fact is None:
-            return replace(considered, lapse=Lapse.ENDED)
-        dated = replace(considered, record=with_other(record, ts_ms=fact.valid_from_ms))
-        if fact.is_current(self._now_ms):
-            return dated if self._is_sound(fact) else replace(dated, lapse=Lapse.STALE)
-        instead = self._instead_of(owner, fact)
-        if instead is None:
-            return replace(dated, lapse=Lapse.ENDED)
-        return replace(dated, lapse=Lapse.SUPERSEDED, replaced_by=instead.ref)
-
-    def _as_evidence(self, considered: Considered) -> Considered:
-        """What a fact was read from says no longer what is so, once another holds in that one's place."""
-        refs = _cited_as(considered.record)
-        for owner, view in self._views.items():
-            over = [fact for ref in refs for fact in view.citing(ref) if not fact.is_current(self._now_ms)]
-            instead = next((held for fact in over if (held := self._instead_of(owner, fact)) is not None), None)
-            if instead is not None and not set(refs) & set(instead.fact.sources):
-                return replace(considered, replaced_by=instead.ref)
-            if instead is None and any(fact.invalidated for fact in over):
-                return replace(considered, replaced_by="")
+def _as_evidence(truth: Truth, considered: Considered) -> Considered:
+    is_over, instead = truth.overtaken(considered.record)
+    if not is_over:
         return considered
-
-    def _instead_of(self, owner: str | None, fact: Fact) -> _Held | None:
-        """What holds now in the place of a fact; None where nothing does, or nothing that may be gone by."""
-        view, passed = self._views[owner], {fact.id}
-        after = view.successor(fact)
-        while after is not None and after.id not in passed and not after.is_current(self._now_ms):
-            passed.add(after.id)
-            after = view.successor(after)
-        if after is None or after.id in passed:
-            return None
-        return _Held(after, owner) if self._is_sound(after) else None
-
-    def _is_sound(self, fact: Fact) -> bool:
-        return not stale_reasons(self._parts, [fact])[fact.id]
-
-
-def _cited_as(record: Record) -> tuple[str, ...]:
-    """The references by which a fact may cite a record, or the turn that it was kept from."""
-    own = record.ref.removeprefix(identity.archive_of(""))
-    turn = turn_ref(record)
-    return (own,) if turn is None else (own, turn)
+    return replace(considered, replaced_by="" if instead is None else instead.ref)
 
 
 def _as_plan(considered: Considered) -> Considered:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 
 from clew.api import (
     PlanList,
@@ -40,6 +41,9 @@ MAX_WHAT_CHARS = 500
 MAX_LISTED = 1_000
 TURNS_LOOKED_AT = 2_000
 """The newest of a user's turns, when proposals are asked for: older plans are past or were looked at."""
+
+LATER_TURNS = 200
+"""The newest of a user's turns, in which an accepted plan may be said to be done already."""
 
 _PAGE = 200
 _ALL = "all"
@@ -81,6 +85,8 @@ def add(parts: Parts, request: PlansAdd) -> PlanView:
     if not parts.store.get(place.collection, [place.id]):
         tasks = (Task.EMBED,) if parts.meaning.wanted else ()
         parts.store.put([NewRecord(draft, place, tasks)])
+        if request.proposal and request.user_id is not None:
+            _close_by_later_turns(parts, request.user_id, place)
     return _view(*_planned(parts, place), now_ms)
 
 
@@ -129,11 +135,29 @@ def close_by_turn(parts: Parts, task: QueuedTask) -> None:
     turn = next(iter(parts.store.get(own.collection, [own.id])), None)
     if ended is None or turn is None or turn.trust is Trust.QUARANTINED:
         return
-    plan, state = ended
+    _end(parts, *ended, turn)
+
+
+def _close_by_later_turns(parts: Parts, user_id: str, place: Place) -> None:
+    """A plan that was read from an old turn may have ended since: the first of the newest turns to say so closes it."""
+    plan, _ = _planned(parts, place)
+    newest = islice(_newest_turns(parts, user_id), LATER_TURNS)
+    later = [turn for turn in newest if turn.role is Role.USER and turn.ts_ms >= plan.since_ms]
+    still_open = open_plans(parts, user_id)
+    for turn in reversed(later):
+        ended = closing(without_own(turn.text), still_open)
+        if ended is not None and ended[0].ref == plan.ref and _end(parts, *ended, turn):
+            return
+
+
+def _end(parts: Parts, plan: Plan, state: PlanState, turn: Record) -> bool:
+    """Close a plan by the turn that says so; what a plan was read from does not close it."""
     source = at_home(parts, turn).ref
-    if source not in plan.sources:  # what a plan was read from does not close it
-        mark = made({"state": state.value, "source": source}, By.CLEW, parts.clock.now_ms())
-        parts.store.mark([Marking(place_of(located(parts, plan.ref)), {Mark.PLAN_STATE: mark})])
+    if source in plan.sources:
+        return False
+    mark = made({"state": state.value, "source": source}, By.CLEW, parts.clock.now_ms())
+    parts.store.mark([Marking(place_of(located(parts, plan.ref)), {Mark.PLAN_STATE: mark})])
+    return True
 
 
 def propose(parts: Parts, request: PlansPropose) -> PlanProposals:

@@ -21,7 +21,7 @@ from clew.api import Purge as PurgeRequest
 from clew.domain import identity
 from clew.domain.redaction import Policy, redact
 from clew.errors import InvalidInput, StoreError
-from clew.services import artifacts, capture_log, graph_aliases
+from clew.services import artifacts, capture_log, fact_endings, graph_aliases
 from clew.services.intake import SOURCE_URL, check_size, policy_of
 from clew.services.ledger_lines import places_of
 from clew.services.parts import Parts
@@ -62,7 +62,9 @@ def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
     lines = capture_log.forget(parts, _belongs(order, foreseen))  # first, so that no harvest brings back what goes
     if lines == 0 and not any(counts_of(foreseen).values()):
         return _receipt(order, foreseen, capture_lines=0, dry_run=False)
+    before = fact_endings.endings(parts)
     purged = parts.store.purge(order)
+    fact_endings.keep(parts, before)
     lines += _clean_files(parts, order, purged)
     return _receipt(order, purged, capture_lines=lines, dry_run=False)
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from clew.domain import identity
 from clew.domain.model import Record, Trust
 from clew.errors import InvalidInput, NotFound
@@ -26,7 +28,10 @@ _SHARED = frozenset({identity.GLOBAL, identity.HARD, identity.SOFT, identity.LOR
 
 
 def cited(parts: Parts, user_id: str | None, refs: Sequence[str]) -> list[Record]:
-    """The records that references name, each once and at home. Raises NotFound or InvalidInput."""
+    """The records that references name, each once and at home, also where they rest in the archive by now.
+
+    Raises NotFound or InvalidInput.
+    """
     if len(refs) > MAX_SOURCES:
         raise InvalidInput(f"at most {MAX_SOURCES} sources can be cited at once, not {len(refs)}")
     found = [_citable(parts, user_id, ref) for ref in refs]
@@ -64,7 +69,8 @@ def _citable(parts: Parts, user_id: str | None, ref: str) -> Record:
         raise NotFound(f"there is no record {ref[:200]!r}")
     if record.trust is Trust.QUARANTINED:
         raise InvalidInput(f"{ref[:200]!r} is quarantined; what it says cannot be made into anything before review")
-    return at_home(parts, record)
+    found = at_home(parts, record)
+    return replace(found, collection=home_of(found.collection))
 
 
 def _readings(parts: Parts, ref: str) -> Iterator[Record]:
@@ -90,7 +96,6 @@ def _own(user_id: str) -> frozenset[str]:
     of_user = (
         identity.memories_of,
         identity.turns_of,
-        identity.replies_to,
         identity.replies_to,
         identity.owned_by,
         identity.guidance_of_user,

@@ -30,6 +30,7 @@ from clew.storage.purging import (
     home_ref,
     is_from,
     memory_places,
+    of_kind,
     record_places,
     rests_on_others,
     target_digest,
@@ -222,10 +223,11 @@ class Judged(Held):
             for id_, member in collection.members.items()
         ]
         gone = {home_ref(place.collection, place.id) for place in self._places(doomed)}
-        return fallen_claims(claims, gone, lambda ref: bool(list(self._keys(record_places(ref)))))
+        return fallen_claims(claims, gone, lambda ref: any(key not in doomed for key in self._keys(record_places(ref))))
 
     def _counted(self, order: Purge, sessions: Sequence[str], doomed: set[int]) -> Purged:
         texts = [self._state.texts[key] for key in doomed]
+        named = [(key, place.collection) for key in doomed for place in self._state.texts[key].places]
         refs = {f"{place.collection}/{place.id}" for place in self._places(doomed)}
         user_id = order.target if order.kind is PurgeKind.USER else None
         traces = [
@@ -248,6 +250,9 @@ class Judged(Held):
             summaries=sum(text.draft.provenance is Provenance.SUMMARY for text in texts),
             memories=sum(any(holds_memories(place.collection) for place in text.places) for text in texts),
             observations=sum(any(holds_captures(place.collection) for place in text.places) for text in texts),
+            facts=of_kind(named, "facts"),
+            plans=of_kind(named, "plans"),
+            log_lines=of_kind(named, "observations"),
             vectors=sum(bool(text.vectors) for text in texts),
             traces=len(traces),
             hints=len(hints),

@@ -57,6 +57,10 @@ class Purged:
     summaries: int = 0
     memories: int = 0
     observations: int = 0
+    facts: int = 0
+    plans: int = 0
+    log_lines: int = 0
+    """Of observation logs."""
     vectors: int = 0
     traces: int = 0
     hints: int = 0
@@ -114,6 +118,9 @@ def is_from(address: object, order: Purge) -> bool:
 def without_links(marks: Metadata, gone: AbstractSet[str]) -> dict[str, Any]:
     """The marks without what leads to records that are gone."""
     kept = dict(marks)
+    closed = value_of(marks, Mark.PLAN_STATE)
+    if isinstance(closed, Mapping) and closed.get("source") in gone:
+        del kept[Mark.PLAN_STATE]
     for name in _LINKS:
         value = value_of(marks, name)
         refs = value if isinstance(value, list) else [value]
@@ -197,10 +204,11 @@ def citing(record: int, collection: str, id_: str, metadata: Metadata) -> Citing
 def fallen_claims(claims: Iterable[Citing], gone: AbstractSet[str], exists: Callable[[str], bool]) -> set[int]:
     """The keys of the records that nothing holds up any more, once what is named is gone.
 
-    What rested on those falls with them; records that rest on one another alone hold nothing up.
+    `exists` tells whether a reference still means something: two records may be named alike, and one may stay. What
+    rested on those that fall falls with them; records that rest on one another alone hold nothing up.
     """
     touched = _touched(claims, gone)
-    doubtful = gone | {claim.ref for claim in touched}
+    doubtful = {claim.ref for claim in touched}
     standing = {ref for claim in touched for ref in claim.sources if ref not in doubtful and exists(ref)}
     waiting = list(touched)
     while waiting:
@@ -229,6 +237,11 @@ def _touched(claims: Iterable[Citing], gone: AbstractSet[str]) -> list[Citing]:
 
 def _is_held(claim: Citing, standing: set[str]) -> bool:
     return standing.issuperset(claim.sources) if claim.needs_all else not standing.isdisjoint(claim.sources)
+
+
+def of_kind(places: Iterable[tuple[int, str]], kind: str) -> int:
+    """How many records stand in a collection of a kind, archived or not, of keys and collections."""
+    return len({record for record, name in places if identity.kind_of(name.removeprefix(ARCHIVE)) == kind})
 
 
 def counts_of(purged: Purged) -> dict[str, int]:

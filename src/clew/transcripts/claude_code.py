@@ -41,6 +41,7 @@ class ClaudeCodeReader:
         if kind not in _TURNS:
             self._maker.tally.passed_over[kind] += 1
             return ()
+        self._maker.worked_in(entry.get("cwd"))
         content = _content(entry, kind)
         self._maker.tally.thinking += content.thinking
         self._maker.tally.attachments += content.attachments + sum(result.attachments for result in content.results)

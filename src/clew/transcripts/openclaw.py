@@ -57,6 +57,8 @@ class OpenClawReader:
         if kind in _IN_THE_PROMPT:
             field, source = _IN_THE_PROMPT[kind]
             return self._turn(entry, {}, line, "user", read_content(entry.get(field)).text, source=source)
+        if kind == "session":
+            self._maker.worked_in(entry.get("cwd"))
         if kind == "session" and self._given_session is None:
             self._session_id = session_named(entry.get("id"), self._session_id)
         self._maker.tally.passed_over[kind] += 1

@@ -23,6 +23,9 @@ RECALLED = "[recalled from Clew]"
 OPEN_CALLS = 10_000
 """Tool calls that wait for their result at once; the oldest are forgotten first."""
 
+_HOMES = frozenset({"home", "Users"})
+_FOLDERS_WITHOUT_A_NAME = frozenset({"", "app", "code", "dev", "home", "project", "repo", "root", "src", "tmp", "work"})
+_PROJECT_CHARS = range(3, 256)
 _FRAME_OPENINGS = tuple(opening for opening, _ in FRAMES)
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
@@ -53,6 +56,14 @@ class TurnMaker:
         self._occurrences: Counter[bytes] = Counter()
         self._open_calls: dict[str, str] = {}
         self._ts: int | None = None
+        self._folder = ""
+
+    def worked_in(self, folder: Any) -> None:
+        """Remember the folder that turns are said in. One inside it is a part of the same project."""
+        if isinstance(folder, str):
+            steps = "/".join(step for step in folder.replace("\\", "/").split("/") if step)
+            if not self._project() or not f"{steps}/".startswith(f"{self._folder}/"):
+                self._folder = steps
 
     def moment(self, *times: Any) -> int | None:
         """The first that can be read as a time; the time of the line before where none can."""
@@ -111,9 +122,16 @@ class TurnMaker:
             tool_call_ids=tuple(call_ids),
             tool_call_id=call_id,
             source=source,
-            metadata={"host": self._host} | (metadata or {}),
+            metadata={"host": self._host} | self._project() | (metadata or {}),
         )
         return Turn(session_id, line, message)
+
+    def _project(self) -> JsonObject:
+        """The name of the folder worked in, and never the way there; none where it says no more than a home does."""
+        *above, name = self._folder.split("/")
+        is_home = bool(above) and above[-1] in _HOMES
+        says_nothing = name.lower() in _FOLDERS_WITHOUT_A_NAME or len(name) not in _PROJECT_CHARS
+        return {} if is_home or says_nothing else {"project": name}
 
 
 def session_named(name: Any, otherwise: str) -> str:

@@ -107,7 +107,7 @@ def take_tour(memory: MemoryApi, data_dir: str, now_ms: int, report: Callable[[i
         stored=stored,
         stored_again=stored_again,
         memories=status.memory_count,
-        answers=tuple(Answered(question, _ask(memory, question, k=3)) for question in QUESTIONS),
+        answers=tuple(Answered(question, _ask(memory, question, k=5)) for question in QUESTIONS),
         trespass=_trespass(memory, conversations),
         compacted=_compact(memory, conversations[COMPACTED]),
         context=memory.assemble("maren-3-change", query=FINAL_QUERY, budget_tokens=BUDGET_TOKENS, user_id="maren"),

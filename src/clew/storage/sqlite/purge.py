@@ -33,6 +33,7 @@ from clew.storage.purging import (
     home_ref,
     is_from,
     memory_places,
+    of_kind,
     record_places,
     rests_on_others,
     target_digest,
@@ -197,7 +198,8 @@ def _doom_claims(connection: apsw.Connection) -> None:
     ]
     if claims:
         gone = {home_ref(name, id_) for _, name, id_ in many(connection, "doomed_places")}
-        fallen = fallen_claims(claims, gone, lambda ref: bool(_found(connection, ref)))
+        doomed = {row[0] for row in many(connection, "doomed_places")}
+        fallen = fallen_claims(claims, gone, lambda ref: any(key not in doomed for (key,) in _found(connection, ref)))
         run_each(connection, "doom_record", [(record,) for record in sorted(fallen)])
 
 
@@ -218,6 +220,7 @@ def _emptied_sessions(connection: apsw.Connection) -> list[str]:
 
 def _counted(connection: apsw.Connection, order: Purge, sessions: Sequence[str]) -> Purged:
     places = many(connection, "doomed_places")
+    named = [(record, name) for record, name, _ in places]
     records, turns, summaries, vectors = only(connection, "doomed_counts")
     captured = {(record, home_ref(name, id_)) for record, name, id_ in places if holds_captures(name)}
     return Purged(
@@ -226,6 +229,9 @@ def _counted(connection: apsw.Connection, order: Purge, sessions: Sequence[str])
         summaries=summaries,
         memories=len({record for record, name, _ in places if holds_memories(name)}),
         observations=len({record for record, _ in captured}),
+        facts=of_kind(named, "facts"),
+        plans=of_kind(named, "plans"),
+        log_lines=of_kind(named, "observations"),
         vectors=vectors,
         traces=_drop_traces(connection, order, sessions, {f"{name}/{id_}" for _, name, id_ in places}),
         hints=_drop_hints(connection, sessions),

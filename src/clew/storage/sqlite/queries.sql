@@ -315,7 +315,9 @@ SELECT key, json_extract(metadata, '$.sourceUrl') FROM records WHERE json_extrac
 -- Records that stay and whose marks lead to others.
 SELECT key, marks FROM records
 WHERE marks <> '{}' AND key NOT IN (SELECT record FROM purging)
-  AND coalesce(marks ->> '$.superseded_by', marks ->> '$.contradicts', marks ->> '$.merged') IS NOT NULL;
+  AND coalesce(
+    marks ->> '$.superseded_by', marks ->> '$.contradicts', marks ->> '$.merged', marks ->> '$.plan_state'
+  ) IS NOT NULL;
 
 -- name: delete_setting
 DELETE FROM settings WHERE name = ?;

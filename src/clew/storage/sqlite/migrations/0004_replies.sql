@@ -1,4 +1,7 @@
 -- What assistants said to a user stands apart from what tools did, so that it can be searched.
+-- A client may have had a collection of that name; it keeps what it holds under another one.
+UPDATE collections SET name = 'kept-' || name WHERE name GLOB 'replies:*';
+
 INSERT INTO collections (name, raw, next_seq)
 SELECT 'replies:' || substr(name, length('_owned:') + 1), 0, next_seq FROM collections WHERE name GLOB '_owned:*';
 
