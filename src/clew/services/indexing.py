@@ -147,10 +147,13 @@ class Indexer:
 
     def _holds_the_work(self) -> bool:
         """A process that cannot embed leaves the work to one that can, unless the store has no vectors at all."""
-        if self._parts.meaning.usable or self._parts.store.model() is None:
+        if self._is_able():
             return self._lock.acquire()
         self._lock.release()
         return False
+
+    def _is_able(self) -> bool:
+        return self._parts.meaning.usable or self._parts.store.model() is None
 
     def _pause(self, reason: str) -> None:
         self._pause_seconds = min(max(self._pause_seconds * 2, 0.25), MAX_PAUSE_SECONDS)
@@ -193,11 +196,18 @@ class Indexer:
         return True
 
     def _link_some(self) -> bool:
-        """The graph needs no embedder, so whoever has the lock may do this."""
-        store = self._parts.store
-        tasks = store.queued(Task.LINK, linking.BATCH) if self._lock.acquire() else []
-        if not tasks:
+        """The graph needs no embedder, so anyone may do this; but the lock stays free for a process that has one."""
+        if not self._parts.store.queued(Task.LINK, 1) or not self._lock.acquire():
             return False
+        try:
+            return self._link_batch()
+        finally:
+            if not self._is_able():
+                self._lock.release()
+
+    def _link_batch(self) -> bool:
+        store = self._parts.store
+        tasks = store.queued(Task.LINK, linking.BATCH)
         self._give_way(GATE_WAIT_SECONDS)
         until = time.monotonic() + GATE_STEP_SECONDS
         done: list[QueuedTask] = []
