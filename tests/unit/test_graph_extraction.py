@@ -40,7 +40,7 @@ def joined(found: Extract) -> set[str]:
         ("the Dockerfile is broken", "file:Dockerfile"),
         ("see https://github.com/ada/atlas/issues/3 for more", "repo:ada/atlas"),
         ("clone git@gitlab.com:ada/atlas.git now", "repo:ada/atlas"),
-        ("from https://pypi.org/project/msgspec/ then", "tool:msgspec"),
+        ("from https://registry.example/package/msgspec/ then", "tool:msgspec"),
         ("read https://example.org/papers/tide.pdf today", "file:example.org/papers/tide.pdf"),
         ("read https://docs.example.org/guide/ today", "concept:docs.example.org"),
         ("run pip install -U httpx first", "tool:httpx"),

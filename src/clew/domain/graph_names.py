@@ -22,7 +22,7 @@ from clew.domain.graph_words import (
     GIVEN_NAMES,
     ONLY_CAPITALISED,
     OPENERS,
-    PACKAGE_PAGES,
+    PACKAGE_STEPS,
     PROJECT_QUALIFIERS,
     TOOLS,
 )
@@ -145,8 +145,7 @@ def _addressed(host: str, path: str) -> tuple[EntityKind, str]:
     steps = path.split("/")
     if host in CODE_HOSTS and len(steps) > 1:
         return EntityKind.REPO, "/".join(steps[:2]).removesuffix(".git")
-    page = PACKAGE_PAGES.get(host)
-    if page is not None and steps[0] == page and len(steps) > 1:
+    if steps[0] in PACKAGE_STEPS and len(steps) > 1:
         return EntityKind.TOOL, TOOLS.get(steps[1].casefold(), steps[1])
     is_file = patterns.FILE.fullmatch(steps[-1]) is not None
     return (EntityKind.FILE, f"{host}/{path}") if is_file else (EntityKind.CONCEPT, host)

@@ -346,12 +346,5 @@ FRAMEWORK_WORDS = frozenset({"property", "staticmethod", "classmethod", "datacla
 
 CODE_HOSTS = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht"})
 
-PACKAGE_PAGES: Mapping[str, str] = {
-    "pypi.org": "project",
-    "npmjs.com": "package",
-    "www.npmjs.com": "package",
-    "crates.io": "crates",
-    "hub.docker.com": "_",
-    "rubygems.org": "gems",
-}
-"""Registries, and the part of an address there that a package's name follows."""
+PACKAGE_STEPS = frozenset({"package", "packages", "crate", "crates", "gem", "gems"})
+"""In an address: what a package's name follows."""

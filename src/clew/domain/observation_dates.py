@@ -12,7 +12,6 @@ from datetime import UTC, date, datetime
 
 from clew.domain import dates
 
-_DAY_SECONDS = 86_400
 _LAST_SECOND = 253_402_300_799
 _DATE, _MONTH, _DAY_OF_MONTH, _BARE_MONTH = map(len, ("2023-05-07", "2023-05", "05-07", "05"))
 _MOST_DAYS, _MOST_WEEKS_DAYS, _MOST_MONTHS_DAYS = 13, 59, 700

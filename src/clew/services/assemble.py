@@ -96,10 +96,10 @@ def assemble(parts: Parts, request: Assemble) -> Context:
         guiding = troubles.guard("no guidance was recalled", lambda: _guidance(parts, request, asked, kept), guiding)
     now_ms = parts.clock.now_ms()
     lines = [line(quoted(item.record, now_ms), GUIDANCE_CANDIDATES) for item in guiding]
-    plain = _plan(parts, total, shelf, tail, ())
-    shown = (
-        None if seen is None else troubles.guard("nothing observed is shown", partial(fitted, parts, seen, plain), None)
-    )
+    shown = None
+    if seen is not None:
+        plain = _plan(parts, total, shelf, tail, ())
+        shown = troubles.guard("nothing observed is shown", partial(fitted, parts, seen, plain), None)
     allocation = _plan(parts, total, shelf, tail, lines, observed_tokens=shown.tokens if shown else 0)
     unknown: frozenset[str] = frozenset()
     stored = troubles.guard("turns were not looked up", lambda: _stored_ids(parts, request, kept), unknown)

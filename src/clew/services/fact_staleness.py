@@ -32,11 +32,6 @@ class Standing:
     """Of its best assertion; never more than its sources have by now."""
 
 
-def stale_reasons(parts: Parts, facts: Sequence[Fact]) -> dict[str, tuple[str, ...]]:
-    """Why each fact is stale, by its id; nothing where it is sound."""
-    return {id_: standing.reasons for id_, standing in standings(parts, facts).items()}
-
-
 def standings(parts: Parts, facts: Sequence[Fact]) -> dict[str, Standing]:
     """How each fact stands, by its id."""
     grounds = Grounds(parts)

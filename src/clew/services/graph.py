@@ -27,7 +27,7 @@ from clew.domain.graph import UPSTREAM, EdgeKind, EntityKind, canonical, owners_
 from clew.domain.graph_names import MAX_CHARS, names_in
 from clew.errors import InvalidInput, NotFound
 from clew.services.derivation import home_of
-from clew.services.graph_show import Display, route_in_words
+from clew.services.graph_show import Display
 from clew.services.graph_view import GraphView, Link, Node, at_one_moment
 from clew.services.graph_walk import Allowed, Reached, Route, best_routes, reach
 from clew.services.intake import check_unicode
@@ -65,10 +65,8 @@ class Led:
     """Where it is at home."""
     strength: float
     """In (0, 1]."""
-    path: str
-    """From what the query names to what the record is about: names, and the kinds of the edges between."""
     through: tuple[str, ...]
-    """References of the records that say so, edge by edge."""
+    """References of the records that lead there from what the query names, edge by edge."""
 
 
 @at_one_moment
@@ -153,16 +151,16 @@ def _led(parts: Parts, view: GraphView, query_text: str, limit: int) -> list[Led
                 if record not in led or led[record][0] < route.score:
                     led[record] = (route.score, route)
     best = sorted(led.items(), key=lambda item: (-item[1][0], item[0]))[:limit]
-    walked = {link.records[0] for _, (_, route) in best for link in route.links}
+    walked = {link.records[0] for _, (_, route) in best for link in route.links[:-1]}
     homes = parts.store.homes(sorted(walked.union(record for record, _ in best)))
     places = {record: home for record in homes if (home := home_of(homes[record])) is not None}
-    titles = view.titles({node for _, (_, route) in best for node in route.nodes})
     return [
         Led(
             place=places[record],
             strength=score,
-            path=route_in_words(route, titles),
-            through=tuple(_ref(places[link.records[0]]) for link in route.links if link.records[0] in places),
+            through=tuple(
+                _ref(places[key]) for key in (*(link.records[0] for link in route.links[:-1]), record) if key in places
+            ),
         )
         for record, (score, route) in best
         if record in places

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from clew.api import GraphEntity, GraphPath, GraphSource, GraphStep
 from clew.domain.layers import one_line
@@ -78,12 +78,3 @@ def in_words(start: str, steps: Sequence[GraphStep]) -> str:
     """A way in one line, with arrows as its edges point."""
     arrows = (f" -{step.kind}-> " if step.forward else f" <-{step.kind}- " for step in steps)
     return start + "".join(f"{arrow}{step.to.name}" for arrow, step in zip(arrows, steps, strict=True))
-
-
-def route_in_words(route: Route, titles: Mapping[Node, str]) -> str:
-    """The same by titles that are known."""
-    said = titles[route.nodes[0]]
-    for link, before, after in zip(route.links, route.nodes, route.nodes[1:], strict=False):
-        arrow = f" -{link.kind}-> " if link.source == before else f" <-{link.kind}- "
-        said += arrow + titles[after]
-    return said

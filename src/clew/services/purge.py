@@ -62,9 +62,7 @@ def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
     lines = capture_log.forget(parts, _belongs(order, foreseen))  # first, so that no harvest brings back what goes
     if lines == 0 and not any(counts_of(foreseen).values()):
         return _receipt(order, foreseen, capture_lines=0, dry_run=False)
-    before = fact_endings.endings(parts)
-    purged = parts.store.purge(order)
-    fact_endings.keep(parts, before)
+    purged = _purged(parts, order)
     lines += _clean_files(parts, order, purged)
     return _receipt(order, purged, capture_lines=lines, dry_run=False)
 
@@ -121,6 +119,14 @@ def _order(parts: Parts, request: PurgeRequest) -> Purge:
         also = tuple(plain_address(redact(target, policy).text) for policy in Policy)
         target = plain_address(redact(target, policy_of(parts)).text)
     return Purge(parts.ids.new(), parts.clock.now_ms(), kind, target, also)
+
+
+def _purged(parts: Parts, order: Purge) -> Purged:
+    """Carry an order out. What had ended stays ended, also where what ended it goes."""
+    before = fact_endings.endings(parts)
+    purged = parts.store.purge(order)
+    fact_endings.keep(parts, before)
+    return purged
 
 
 def _belongs(order: Purge, purged: Purged) -> Callable[[Mapping[str, Any]], bool]:
@@ -208,7 +214,7 @@ def _replay(parts: Parts, line: LedgerLine) -> bool:
         parts.store.note_purge(PurgeEntry(line.id, line.ts, kind, line.digest, None, line.counts))
         return False
     order = Purge(line.id, line.ts, kind, target)
-    _clean_files(parts, order, parts.store.purge(order))
+    _clean_files(parts, order, _purged(parts, order))
     return True
 
 

@@ -148,6 +148,9 @@ def _waiting_ms(connection: apsw.Connection, timeout_ms: int) -> Iterator[None]:
 
 
 def _as_store_error(error: BaseException) -> BaseException:
+    """What a caller is told: the first trouble, since undoing what the database has undone itself makes another."""
+    while isinstance(error.__context__, apsw.Error):
+        error = error.__context__
     if isinstance(error, apsw.FullError):
         return StoreError("the disk is full; nothing of this write was kept")
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
