@@ -82,7 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--path", type=Path, required=True, help="LoCoMo as JSON, gzipped or not")
     parser.add_argument(
-        "--context", type=int, default=400, help="tokens of the context before summaries are opened (400)"
+        "--context", type=int, default=300, help="tokens of the context before summaries are opened (300)"
     )
     parser.add_argument("--only", help="names of conversations, with commas between")
     options = parser.parse_args()
@@ -145,7 +145,9 @@ def _after(memory: Memory, session: str, question: str, user: str | None, contex
     if not found:
         return _seen(context, [], context.used_tokens)
     left = BUDGET_TOKENS - context.used_tokens
-    there = [id_ for hit in context.recalled if (id_ := _turn(session, hit.record)) is not None]
+    shown = zip(context.recalled, _texts(context.recalled_text), strict=True)
+    whole = [hit.record for hit, text in shown if text == hit.record.text]
+    there = [id_ for record in whole if (id_ := _turn(session, record)) is not None]
     opened = memory.expand(session, *found, query=question, budget_tokens=left, exclude=there)
     return _seen(context, [opened.text], context.used_tokens + opened.tokens)
 
@@ -162,13 +164,18 @@ def _seen(context: Context, opened: Sequence[str], tokens: int) -> Seen:
     recalled = list(zip(context.recalled, _texts(context.recalled_text), strict=True))
     summaries = [text for hit, text in recalled if hit.record.provenance == SUMMARY]
     turns = [text for hit, text in recalled if hit.record.provenance != SUMMARY]
-    turns += [text for framed in (context.guidance_text, *opened) for text in _texts(framed)]
+    turns += _texts(context.guidance_text)
+    turns += [text for framed in opened for _, text, *_ in _arrays(framed, at_least=2)]
     return Seen(frozenset(turns), tuple(summaries))
 
 
 def _texts(framed: str) -> list[str]:
     """The texts in a frame, as they were before they were quoted."""
-    return [text for _, _, _, text, *_ in map(json.loads, framed.splitlines()[1:-1])]
+    return [text for _, _, _, text, *_ in _arrays(framed)]
+
+
+def _arrays(framed: str, at_least: int = 1) -> list[list[str]]:
+    return [array for array in map(json.loads, framed.splitlines()[1:-1]) if len(array) >= at_least]
 
 
 # --- shares --------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from clew.api import Compact, Context, MemoryApi, Message
 from tests.conftest import opened_api
@@ -96,3 +97,34 @@ def test_a_small_budget_is_kept_with_summaries_too(api: MemoryApi, sid: str) -> 
     for budget in (64, 200, 400, 900):
         context = api.assemble(sid, query=UNRELATED, messages=[], since=TS, budget_tokens=budget)
         assert context.used_tokens <= budget
+
+
+def test_the_best_summaries_find_room_before_single_turns(api: MemoryApi, sid: str) -> None:
+    """A user's own turns are recalled by themselves; they must not take the place of what leads to the rest."""
+    mine, user = sid[-8:], "keeper of the harbour"
+    api.ingest_batch(mine, herons(), user_id=user)
+    assert api.call(Compact(session_id=mine, force=True)).did_compact
+    context = api.assemble(mine, query="herons on the harbour wall", messages=[], user_id=user, budget_tokens=260)
+    scores = [hit.scores.score for hit in context.recalled]
+    ways = [hit for hit in context.recalled if hit.record.provenance == "summary"]
+    assert len(ways) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert context.used_tokens <= context.budget_tokens
+
+
+def herons() -> list[Message]:
+    """The user's first turns are all about herons; later ones touch them twice."""
+    plain = conversation()
+    birds = {number: f"Heron {number} stood on the harbour wall at dawn." for number in range(0, 20, 2)}
+    birds |= {number: f"Somebody spoke of a heron on the wall at {number}." for number in (30, 50)}
+    return [replace(turn, text=birds.get(number, turn.text)) for number, turn in enumerate(plain)]
+
+
+def test_an_expansion_uses_the_room_it_has(api: MemoryApi, sid: str) -> None:
+    """Whatever it leaves closed would not have fitted beside what it shows."""
+    summaries, _ = view(api, sid)
+    opened = api.expand(sid, *summaries, query="loud fan", budget_tokens=400)
+    whole = api.expand(sid, *summaries)
+    assert 0 < len(opened.turns) < len(whole.turns)
+    a_turn = whole.tokens // len(whole.turns)
+    assert 400 - 2 * a_turn < opened.tokens <= 400

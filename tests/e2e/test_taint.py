@@ -12,7 +12,7 @@ from clew.engine import Memory
 from clew.services.trust import follow_sources
 from clew.storage.protocol import Marking, Place
 from tests.conftest import NOW_MS, OpenMemory
-from tests.lines import read
+from tests.lines import read_opened
 
 pytestmark = pytest.mark.requirement("PACK-4", "SAFE-2")
 
@@ -77,7 +77,7 @@ class TestAQuarantinedTurn:
         first = squeeze(memory)[0]
         opened = memory.expand("s", first.id)
         assert {turn.id: turn.trust for turn in opened.turns}["bad"] == "quarantined"
-        shown = [read(item) for item in opened.text.split("\n")[1:-1]]
+        shown = read_opened(opened.text)
         assert [(item["trust"], item["text"]) for item in shown if "trust" in item] == [("quarantined", ORDER)]
 
     def test_that_is_released_and_quarantined_again_leaves_the_summary_alone(self, memory: Memory) -> None:

@@ -17,14 +17,21 @@ import pytest
 
 from clew.api import Event, ListTrust, Message
 from clew.config import Config
-from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, GUIDANCE_CLOSE, GUIDANCE_OPEN
+from clew.domain.framing import (
+    FRAME_CLOSE,
+    FRAME_OPEN,
+    GUIDANCE_CLOSE,
+    GUIDANCE_OPEN,
+    OPENED_CLOSE,
+    OPENED_OPEN,
+)
 from clew.domain.layout import PACK_CLOSE, PACK_OPEN
 from clew.domain.packing import UNTRUSTED_ITEMS, UNTRUSTED_SHARE
 from clew.domain.paths import without_private_paths
 from clew.engine import Memory
 from tests.data import shared
 from tests.effort import effort
-from tests.lines import read
+from tests.lines import read, read_opened
 
 pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4")
 
@@ -219,14 +226,18 @@ def test_one_that_is_asked_for_enters_a_pack_framed_marked_and_capped(store: Sto
 
 def framed(text: str, opening: str, closing: str) -> list[dict[str, Any]]:
     """The items of a frame, read back; whatever breaks the frame breaks this."""
+    items = [read(line) for line in lines_in(text, opening, closing)]
+    assert [item["n"] for item in items] == list(range(1, len(items) + 1))
+    return items
+
+
+def lines_in(text: str, opening: str, closing: str) -> list[str]:
     if not text:
         return []
     first, *lines, last = re.split(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text)
     assert (first, last) == (opening, closing)
     assert not any(set("<>") & set(line) for line in lines)
-    items = [read(line) for line in lines]
-    assert [item["n"] for item in items] == list(range(1, len(items) + 1))
-    return items
+    return lines
 
 
 def assert_quoted(store: Store, item: dict[str, Any], ref: str) -> None:
@@ -250,7 +261,8 @@ def test_no_payload_breaks_the_frame_of_an_expansion(store: Store) -> None:
     turns: dict[str, str] = {}
     for root in roots:
         opened = store.memory.expand("s", root.id, max_depth=64)
-        items = framed(opened.text, FRAME_OPEN, FRAME_CLOSE)
+        assert lines_in(opened.text, OPENED_OPEN, OPENED_CLOSE)
+        items = read_opened(opened.text)
         assert [item["text"] for item in items] == [turn.text for turn in opened.turns]
         warnings = [item.get("trust", "") for item in items]
         assert warnings == [turn.trust if turn.trust in ("untrusted", "quarantined") else "" for turn in opened.turns]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from clew.domain.framing import CUT_MARK, clip
 from clew.domain.terms import analyse
 
 _SPAN_OF_DAYS = re.compile(r"(\d{4}-\d\d-\d\d) \d\d:\d\d( to \d{4}-\d\d-\d\d) \d\d:\d\d UTC(, [\d,]{1,12} turns)\b.*")
+
+_FEW_LINES = 4
+"""Among fewer lines, a term that most hold may be just what was asked for."""
 
 
 def pointer(summary: str, wanted: Collection[str], max_chars: int) -> str:
@@ -27,8 +31,7 @@ def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:
     if len(text) <= max_chars:
         return text
     first, *others = text.split("\n")
-    terms = set(wanted)
-    told = [sum(term in terms for term in analyse(line)) for line in others]
+    told = _told(others, set(wanted))
     room = max_chars - len(first) - len(CUT_MARK)
     kept: set[int] = set()
     for place in sorted(range(len(others)), key=lambda place: (-told[place], place)):
@@ -37,3 +40,11 @@ def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:
             room -= len(others[place]) + 1
     lines = [first, *(line for place, line in enumerate(others) if place in kept)]
     return clip("\n".join(lines) + CUT_MARK, max_chars)
+
+
+def _told(lines: Sequence[str], wanted: set[str]) -> list[int]:
+    """How many wanted terms each line holds. One that most lines hold, such as who speaks, sets none apart."""
+    held = [[term for term in analyse(line) if term in wanted] for line in lines]
+    in_lines = Counter(term for terms in held for term in set(terms))
+    telling = {term for term, count in in_lines.items() if len(lines) < _FEW_LINES or 2 * count <= len(lines)}
+    return [sum(term in telling for term in terms) for terms in held]

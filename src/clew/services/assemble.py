@@ -63,6 +63,9 @@ _SUMMARY_SHARE = 0.06
 _SUMMARY_MIN_CHARS = 120
 """The same for a summary: it is there to be opened where that is not enough, and several should have room."""
 
+_WAYS = 3
+"""How many summaries find room before all else that is recalled, wherever they are shown."""
+
 _REPLY_CHARS = 320
 """Of a reply of another session: what the question asks of it. Replies are long, and the rest can be fetched."""
 
@@ -323,22 +326,30 @@ def _outline(parts: Parts, request: Assemble, there: set[str]) -> list[Found]:
 def _fit(
     parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly, truth: Truth
 ) -> tuple[list[Found], str, int]:
-    """Best first, each that still fits beside those before it; lines count as they will be rendered."""
+    """Each that still fits beside those before it, shown best first; lines count as they will be rendered."""
     allowance = context.allocation.recall
     used = frame_tokens(parts, FRAME_OPEN, FRAME_CLOSE)
-    chosen: list[Found] = []
-    lines: list[str] = []
-    for found in wanted:
+    rests: dict[int, str] = {}
+    for place in _in_turn(wanted):
         if allowance - used < _SHORTEST_ITEM_TOKENS:
             break
-        said = quoted(found.record, context.now_ms, _shown(found, query, allowance))
-        rest = unnumbered(_with_truth(said, truth, found.record))
+        record = wanted[place].record
+        said = quoted(record, context.now_ms, _shown(wanted[place], query, allowance))
+        rest = unnumbered(_with_truth(said, truth, record))
         cost = parts.counter.bound(numbered(rest, _WIDEST_NUMBER)) + NEWLINE_TOKENS
         if used + cost <= allowance:
-            chosen.append(found)
-            lines.append(numbered(rest, len(chosen)))
+            rests[place] = rest
             used += cost
-    return (chosen, frame(lines), used) if chosen else ([], "", 0)
+    places = sorted(rests)
+    lines = [numbered(rests[place], number) for number, place in enumerate(places, 1)]
+    return ([wanted[place] for place in places], frame(lines), used) if places else ([], "", 0)
+
+
+def _in_turn(wanted: Sequence[Found]) -> list[int]:
+    """Best first, but for the best summaries: the few lines of each lead to all the turns that it stands for."""
+    ways = [place for place, item in enumerate(wanted) if item.record.provenance is Provenance.SUMMARY and item.score]
+    first = ways[:_WAYS]
+    return first + [place for place in range(len(wanted)) if place not in first]
 
 
 def _with_truth(said: Quoted, truth: Truth, record: Record) -> Quoted:

@@ -11,7 +11,7 @@ from itertools import count
 from clew.api import Context, ContextMessage, LeftOut, Section
 from clew.domain import identity
 from clew.domain.budget import Allocation
-from clew.domain.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, Quoted, frame, line
+from clew.domain.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, Quoted, frame, line, spoken
 from clew.domain.layers import one_line
 from clew.domain.model import Provenance, Record, Trust
 from clew.domain.tail import Tail
@@ -45,9 +45,9 @@ def quoted(record: Record, now_ms: int, text: str | None = None) -> Quoted:
     )
 
 
-def said(turn: Record, at: str) -> Quoted:
-    """A turn that was asked for by name, with the time to show beside it."""
-    return Quoted(when=at, who=speaker_of(turn), text=turn.text, trust=_warning(turn))
+def said(turn: Record) -> str:
+    """A turn that was asked for by name, as a line under its time."""
+    return spoken(one_line(speaker_of(turn), MAX_WHO_CHARS), turn.text, _warning(turn))
 
 
 def when(record: Record, now_ms: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import groupby
 
 from clew.api import (
     Describe,
@@ -20,7 +20,7 @@ from clew.api import (
     ShowSession,
 )
 from clew.domain import identity
-from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, frame, line
+from clew.domain.framing import OPENED_CLOSE, OPENED_OPEN, dated, frame
 from clew.domain.lineage import Lineage, lineage_of
 from clew.domain.model import Record
 from clew.errors import InvalidInput, NotFound
@@ -79,8 +79,12 @@ class _Opening:
 
     def expansion(self, query: str | None) -> Expansion:
         self.turns.sort(key=lambda turn: turn.seq)
-        chosen = self._within_budget(self.turns if query is None else self._by_relevance(query))
+        ranked = self.turns if query is None else self._by_relevance(query)
+        chosen = self._within(self.budget, ranked)
         text, tokens = self._rendered(chosen)
+        if len(chosen) < len(ranked) and tokens < self.budget:  # lines cost less together than one by one
+            chosen = self._within(2 * self.budget - tokens, ranked)
+            text, tokens = self._rendered(chosen)
         while tokens > self.budget:  # where times go back and forth, more of them are shown than were reckoned
             chosen.pop()
             text, tokens = self._rendered(chosen)
@@ -92,27 +96,27 @@ class _Opening:
             tokens=tokens,
         )
 
-    def _within_budget(self, ranked: Sequence[Record]) -> list[Record]:
+    def _within(self, budget: int, ranked: Sequence[Record]) -> list[Record]:
         """The turns that fit, each tried in its turn. Those of one day share what it costs to name it."""
         chosen: list[Record] = []
         named: set[str] = set()
-        used = frame_tokens(self.parts, FRAME_OPEN, FRAME_CLOSE)
+        used = frame_tokens(self.parts, OPENED_OPEN, OPENED_CLOSE)
         for turn in ranked:
             at = when(turn, self.now_ms)
-            text = line(said(turn, "" if at in named else at), len(ranked))
-            cost = self.parts.counter.bound(text) + NEWLINE_TOKENS
-            if used + cost <= self.budget:
+            lines = [said(turn)] if at in named else [dated(at), said(turn)]
+            cost = sum(self.parts.counter.bound(line) + NEWLINE_TOKENS for line in lines)
+            if used + cost <= budget:
                 chosen.append(turn)
                 named.add(at)
                 used += cost
         return chosen
 
     def _rendered(self, chosen: Sequence[Record]) -> tuple[str, int]:
-        """In the order they were said; a time stands where it is another than the line before has."""
-        turns = sorted(chosen, key=lambda turn: turn.seq)
-        times = [when(turn, self.now_ms) for turn in turns]
-        shown = [at if at != before else "" for before, at in zip(["", *times], times, strict=False)]
-        text = frame(list(map(line, map(said, turns, shown), count(1))))
+        """In the order they were said; a time stands above the turns that have it."""
+        lines: list[str] = []
+        for at, turns in groupby(sorted(chosen, key=lambda turn: turn.seq), lambda turn: when(turn, self.now_ms)):
+            lines += [dated(at), *map(said, turns)]
+        text = frame(lines, OPENED_OPEN, OPENED_CLOSE)
         return text, self.parts.counter.bound(text)
 
     def _by_relevance(self, query: str) -> list[Record]:
