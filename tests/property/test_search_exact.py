@@ -94,13 +94,16 @@ def test_a_search_finds_what_looking_at_every_member_finds(case: Case) -> None:
     assert found == _by_looking_at_all(index, case)
 
 
-@given(cases(), st.lists(st.integers(1, 40), unique=True, max_size=6), st.booleans())
-@settings(max_examples=300, deadline=None)
+@given(cases(), st.lists(st.integers(1, 40), unique=True, max_size=6), st.booleans(), st.sampled_from([1, 2, 64]))
+@settings(max_examples=400, deadline=None)
 def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
-    case: Case, late: list[int], warm: bool
+    case: Case, late: list[int], warm: bool, block: int
 ) -> None:
     """Vectors may come or change after the quick look was made."""
-    with patch.object(collection, "COARSE_FROM", 1), patch.object(search_module, "MOST_OPEN_SHARE", 1):
+    with (
+        patch.object(collection, "COARSE_FROM", 1),
+        patch.multiple(search_module, MOST_OPEN_SHARE=1, MANY_OPEN=1, BLOCK=block),
+    ):
         index = CollectionIndex()
         early = [row._replace(vector=None) if row.seq in late else row for row in case.rows]
         index.apply(Feed(len(early), False, early))

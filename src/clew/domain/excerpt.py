@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from clew.domain.framing import CUT_MARK, clip
 from clew.domain.terms import analyse
@@ -13,6 +14,9 @@ _SPAN_OF_DAYS = re.compile(r"(\d{4}-\d\d-\d\d) \d\d:\d\d( to \d{4}-\d\d-\d\d) \d
 
 _FEW_LINES = 4
 """Among fewer lines, a term that most hold may be just what was asked for."""
+
+_REMEMBERED_CHARS = 8192
+"""Of one text whose terms are remembered; with their number, that keeps them to a few megabytes."""
 
 
 def pointer(summary: str, wanted: Collection[str], max_chars: int) -> str:
@@ -31,7 +35,7 @@ def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:
     if len(text) <= max_chars:
         return text
     first, *others = text.split("\n")
-    told = _told(others, set(wanted))
+    told = _told(_terms_of_lines("\n".join(others)), set(wanted))
     room = max_chars - len(first) - len(CUT_MARK)
     kept: set[int] = set()
     for place in sorted(range(len(others)), key=lambda place: (-told[place], place)):
@@ -42,9 +46,19 @@ def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:
     return clip("\n".join(lines) + CUT_MARK, max_chars)
 
 
-def _told(lines: Sequence[str], wanted: set[str]) -> list[int]:
+def _told(lines: Sequence[frozenset[str]], wanted: set[str]) -> list[int]:
     """How many wanted terms each line holds. One that most lines hold, such as who speaks, sets none apart."""
-    held = [[term for term in analyse(line) if term in wanted] for line in lines]
-    in_lines = Counter(term for terms in held for term in set(terms))
+    held = [wanted & terms for terms in lines]
+    in_lines = Counter(term for terms in held for term in terms)
     telling = {term for term, count in in_lines.items() if len(lines) < _FEW_LINES or 2 * count <= len(lines)}
-    return [sum(term in telling for term in terms) for terms in held]
+    return [len(terms & telling) for terms in held]
+
+
+def _terms_of_lines(text: str) -> tuple[frozenset[str], ...]:
+    return _known_terms_of_lines(text) if len(text) <= _REMEMBERED_CHARS else _known_terms_of_lines.__wrapped__(text)
+
+
+@lru_cache(maxsize=256)
+def _known_terms_of_lines(text: str) -> tuple[frozenset[str], ...]:
+    """The summaries of a session stand in one context after the other."""
+    return tuple(frozenset(analyse(line)) for line in text.split("\n"))

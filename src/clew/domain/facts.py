@@ -53,6 +53,10 @@ class Facts:
 
     # --- asking ----------------------------------------------------------------------------------------
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._assertions
+
     def get(self, id_: str) -> Fact | None:
         """The fact that an assertion is part of."""
         return self._by_id.get(id_)

@@ -86,7 +86,8 @@ class CollectionIndex:
         """Of a collection that spans sessions: the members of one."""
         if self.sessions is None:
             return []
-        return [int(seq) for seq in self.seqs[self.sessions.positions_of(session_id)]]
+        found: list[int] = self.seqs[self.sessions.positions_of(session_id)].tolist()
+        return found
 
     def apply(self, feed: Feed) -> None:
         """Take in what happened since `until`."""

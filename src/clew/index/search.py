@@ -34,6 +34,12 @@ MOST_SURROUNDED = 256
 LEAST_ADDED = 0.15
 """What surroundings must add to a turn that shares nothing with the query itself, as an answer may."""
 
+BLOCK = 64
+"""Of many values that have to be told apart, the highest of each block are quicker to find than the order of all."""
+
+MANY_OPEN = 4
+"""So many times the wanted number are worth a closer look at what they reach."""
+
 MOST_OPEN_SHARE = 8
 """Where a quick look leaves more than one member in so many open, looking at all of them costs no more."""
 
@@ -88,7 +94,10 @@ def search(
     """
     if index.size == 0 or limit <= 0:
         return []
-    asked = _Asked(index, query, index.lexical(query.terms), scope, decay, _places(index.seqs, excluded))
+    out = _places(index.seqs, excluded)
+    if out.size >= index.size and not np.delete(index.alive, out).any():
+        return []
+    asked = _Asked(index, query, index.lexical(query.terms), scope, decay, out)
     sessions = index.sessions if query.by_surroundings else None
     ranked = _alone(asked, limit if sessions is None else max(limit, MOST_SURROUNDED))
     if sessions is not None:
@@ -269,8 +278,7 @@ def _look_quickly(asked: _Asked, vector: Grid, calibration: Calibration, limit: 
         return None
     least, most = bounds
     find = _open_by_similarity if asked.by_similarity else _open_by_score
-    is_open = find(asked, calibration, least, most, limit)
-    among = None if is_open is None else np.flatnonzero(is_open)
+    among = find(asked, calibration, least, most, limit)
     if among is None or among.size > least.size // MOST_OPEN_SHARE:
         return None
     dense = index.dense_at(among, vector, calibration)
@@ -280,44 +288,56 @@ def _look_quickly(asked: _Asked, vector: Grid, calibration: Calibration, limit: 
 
 def _open_by_similarity(
     asked: _Asked, calibration: Calibration, least: Floats, most: Floats, limit: int
-) -> NDArray[np.bool_] | None:
+) -> Positions | None:
     """Which may be among the most similar.
 
     What `limit` members reach at least, whatever words they hold, another must be able to reach: by its cosine alone,
     or with its words. Each step from a cosine to a similarity is monotone, rounding included.
     """
     lexical = asked.lexical
-    reached = np.partition(least, least.size - limit)[least.size - limit]
+    reached = _reached(least, limit)
     near = calibration.similarity(np.array([reached]))
     if not 0.0 < near[0] < 1.0:  # there, similarities of different cosines are the same
         return None
     is_open: NDArray[np.bool_] = most >= reached - TIES_WITHIN
     worded = np.flatnonzero(lexical.scores)
-    words = lexical.scores[worded]
-    by_cosine = np.where(most[worded] > NOT_COMPARABLE, calibration.similarity(most[worded]), np.float32(np.nan))
+    by_cosine = _comparable(calibration, most[worded])
     enough = fuse(np.zeros(1, np.float32), near, lexical.exact_share)[0]
-    is_open[worded] = fuse(words, by_cosine, lexical.exact_share) >= enough
-    return is_open
+    is_open[worded] = fuse(lexical.scores[worded], by_cosine, lexical.exact_share) >= enough
+    among = np.flatnonzero(is_open)
+    if among.size <= MANY_OPEN * limit:
+        return among
+    at_least = asked.own(among, _comparable(calibration, least[among]))
+    at_least[~asked.index.alive[among]] = -1.0
+    return among[asked.own(among, _comparable(calibration, most[among])) >= _reached(at_least, limit)]
 
 
-def _open_by_score(
-    asked: _Asked, calibration: Calibration, least: Floats, most: Floats, limit: int
-) -> NDArray[np.bool_]:
+def _open_by_score(asked: _Asked, calibration: Calibration, least: Floats, most: Floats, limit: int) -> Positions:
     """Which may be among the best, recency and scope included: the way from a cosine to a score is monotone, too."""
-    comparable = most > NOT_COMPARABLE
 
     def scores(cosines: Floats) -> Floats:
         """Below any where there is nothing to find."""
-        dense = np.where(comparable, calibration.similarity(cosines), np.float32(np.nan))
-        similarity = asked.own(slice(None), dense)
+        similarity = asked.own(slice(None), _comparable(calibration, cosines))
         found = asked.score(slice(None), similarity)
         found[(similarity <= 0.0) | ~asked.index.alive] = -1.0
         return found
 
-    at_least, at_most = scores(least), scores(most)
-    reached = max(np.partition(at_least, least.size - limit)[least.size - limit], np.float32(0.0))
-    is_open: NDArray[np.bool_] = at_most >= reached
-    return is_open
+    return np.flatnonzero(scores(most) >= max(_reached(scores(least), limit), np.float32(0.0)))
+
+
+def _comparable(calibration: Calibration, cosines: Floats) -> Floats:
+    """How near cosines are; not a number where there is none."""
+    near: Floats = calibration.similarity(cosines)
+    near[cosines <= NOT_COMPARABLE] = np.nan
+    return near
+
+
+def _reached(values: Floats, limit: int) -> np.float32:
+    """What `limit` of these reach for certain: the highest of so many blocks, or that of so many values."""
+    blocks = len(values) // BLOCK
+    if blocks >= MANY_OPEN * limit:
+        values = values[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1)
+    return np.float32(np.partition(values, len(values) - limit)[len(values) - limit])
 
 
 def _contenders(index: CollectionIndex, lexical: LexicalLane, dense: Floats, limit: int) -> NDArray[np.int64]:

@@ -39,6 +39,7 @@ class Truth:
         self._parts = parts
         self._now_ms = now_ms
         self._views = {owner: parts.facts.of(parts, owner) for owner in owners_of(user_id)}
+        self._telling = {owner: view for owner, view in self._views.items() if not view.is_empty}
 
     def fact_in(self, record: Record) -> tuple[Fact | None, Lapse | None, Held | None]:
         """The fact that a record of a log is part of, why it does not hold, and what holds instead.
@@ -56,8 +57,8 @@ class Truth:
 
     def overtaken(self, record: Record) -> tuple[bool, Held | None]:
         """Whether a fact was read from a record and holds no longer, and what holds in its place."""
-        refs = _cited_as(record)
-        for owner, view in self._views.items():
+        refs = _cited_as(record) if self._telling else ()
+        for owner, view in self._telling.items():
             over = [fact for ref in refs for fact in view.citing(ref) if not fact.is_current(self._now_ms)]
             instead = next((held for fact in over if (held := self._instead_of(owner, fact)) is not None), None)
             if instead is not None and not set(refs) & set(instead.fact.sources):

@@ -24,6 +24,12 @@ Operation = Callable[[apsw.Connection], T]
 NO_WAIT = 1
 """SQLite's `synchronous=NORMAL`: in the write-ahead log, a commit is in order but not yet on the disk."""
 
+LOG_PAGES = 1000
+"""From this length on, a commit carries the write-ahead log over into the store, as SQLite does by itself."""
+
+LONG_LOG_PAGES = 8 * LOG_PAGES
+"""The same for a commit that waits for nothing: a context that counts what it used should not do that work."""
+
 SCRUB_WAIT_MS = 5000
 
 MAX_GROUP = 256
@@ -97,15 +103,20 @@ class Writer:
 
     @contextmanager
     def _synced(self, durable: bool) -> Iterator[None]:
-        """A commit that does not wait for the disk, where nothing in it needs to. The next that does syncs both."""
-        level = self._connection.pragma("synchronous")
-        if durable or level == NO_WAIT:
+        """A commit that does not wait for the disk, where nothing in it needs to. The next that does syncs both.
+
+        Nor does it carry the log over into the store, which is for the disk to wait for, too, until the log is long.
+        """
+        if durable:
             yield
             return
+        level = self._connection.pragma("synchronous")
         self._connection.pragma("synchronous", NO_WAIT)
+        self._connection.wal_autocheckpoint(LONG_LOG_PAGES)
         try:
             yield
         finally:
+            self._connection.wal_autocheckpoint(LOG_PAGES)
             self._connection.pragma("synchronous", level)
 
 
