@@ -112,6 +112,15 @@ def test_a_record_that_a_client_put_into_the_view_is_never_summarised_away(store
     assert store.get("session:s", ["note"])[0].text == "a client's own note"
 
 
+@pytest.mark.requirement("COMP-2")
+def test_nor_one_that_has_the_id_of_a_summary(store: Store) -> None:
+    store.put([record("a client's own note", id="note", collection="session:s")])
+    store.put([record("another text", id="note", collection="session_summary:s")])
+    with pytest.raises(Conflict):
+        store.condense("s", [summary("x", ["a", "note"])])
+    assert store.get("session:s", ["note"])[0].text == "a client's own note"
+
+
 def test_a_source_that_is_named_twice_leaves_once(store: Store) -> None:
     until = store.feed("session:s", 0).until
     store.condense("s", [summary("x", "aab")])

@@ -149,7 +149,7 @@ class MemoryStore(Graphed, Judged):
         turns = {id_ for id_, member in shown.items() if self._state.texts[member.text].raw}
         sources = dict.fromkeys(summary.sources)
         taken = summary.id in shown or summary.id in summaries
-        known = turns | (shown.keys() & summaries.keys())
+        known = turns | {id_ for id_ in shown.keys() & summaries.keys() if shown[id_].text == summaries[id_].text}
         if taken or not sources or not sources.keys() <= known or not set(summary.prior_ids) <= summaries.keys():
             raise Conflict(f"the active view has changed; summary {summary.id!r} no longer fits it")
         key = self._add_text(summary.draft, raw=False, tasks=summary.tasks)

@@ -189,7 +189,8 @@ def _add_summary(connection: apsw.Connection, view: int, kept: int, summary: New
 def _node(connection: apsw.Connection, view: int, kept: int, id_: str) -> int | None:
     """The key of a turn or summary in the view. A client's own record there would be lost if it left."""
     found = first(connection, "find_member", (view, id_))
-    if found is None or not (found[3] or first(connection, "find_member", (kept, id_))):
+    summary = first(connection, "find_member", (kept, id_))
+    if found is None or not (found[3] or (summary is not None and summary[1] == found[1])):
         return None
     return int(found[0])
 
