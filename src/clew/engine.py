@@ -47,6 +47,7 @@ from clew.services import (
     ingest,
     ledger,
     lifecycle,
+    linking,
     observe,
     pack,
     plans,
@@ -224,6 +225,8 @@ class Memory(api.MemoryApi):
         if self._store.analyser_version() != ANALYSER_VERSION:
             _log.info("search terms are of an older version; computing them again")
             self._store.replace_terms(ANALYSER_VERSION, verify.terms_of)
+        if unread := linking.renew(self._parts):
+            _log.info("the graph was made by older rules; records that are read again for it: %d", unread)
         replayed = purge.reconcile(self._parts)
         if replayed:
             _log.warning("this copy of the store is older than its ledger; purges carried out again: %d", replayed)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from clew.api import GraphPath, MemoryApi
-from clew.domain.graph import owner_of_user
+from clew.domain.graph import Extract, owner_of_user
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
+from clew.services import linking
 from clew.services.graph import lead_to
 from clew.storage.protocol import Task
 from tests.conftest import OpenMemory
@@ -281,6 +282,24 @@ def test_verify_notices_a_graph_that_is_not_what_records_say_and_repair_mends_it
     assert memory.verify(repair=True).ok
     assert names(memory) == ["Atlas", "Kafka"]
     assert store.pending(Task.LINK) == 0
+
+
+@pytest.mark.requirement("STORE-8")
+def test_a_graph_that_was_made_by_older_rules_is_made_anew_once(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    told(memory, KAFKA)
+    (key, *_) = [stored.key for stored in memory._parts.store.export(0, 10)]
+    memory._parts.store.link([], {key: (owner_of_user("ada"), Extract())})
+    memory.close()
+    monkeypatch.setattr(linking, "RULES_VERSION", linking.RULES_VERSION + 1)
+    memory = open_memory()
+    memory.flush()
+    assert names(memory) == ["Atlas", "Kafka"]
+    assert memory.verify().ok
+    memory.close()
+    assert open_memory().graph_status().pending == 0
 
 
 @pytest.mark.requirement("PACK-7")

@@ -30,6 +30,9 @@ from clew.domain.graph_ordinary import is_ordinary
 from clew.domain.model import Metadata, Provenance, Role
 from clew.domain.own_text import without_own
 
+RULES_VERSION = 1
+"""Goes up whenever some record would be read in another way: then every record is read again, once."""
+
 MAX_ENTITIES = 16
 MAX_EDGES = 32
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clew.domain import identity
 from clew.domain.graph import SHARED, Extract, owner_of_record
-from clew.domain.graph_extraction import extract, extract_fact
+from clew.domain.graph_extraction import RULES_VERSION, extract, extract_fact
 from clew.domain.model import Draft
 from clew.services.parts import Parts
 from clew.storage.protocol import Finding, Place, StoredRecord
@@ -15,6 +15,9 @@ BATCH = 128
 """Records that are read for the graph in one step."""
 
 MAX_PROBLEMS = 20
+_RULES = "graph rules"
+"""The bookmark that says by which rules the graph was made; where it is missing, by the first."""
+
 _RECORDS_A_READ = 500
 
 
@@ -26,6 +29,15 @@ def said_by(draft: Draft, places: Sequence[Place]) -> tuple[str, Extract]:
     if any(identity.kind_of(place.collection) == "facts" for place in places):
         return owner, extract_fact(draft.metadata)
     return owner, extract(draft.text, draft.metadata, draft.provenance, draft.role)
+
+
+def renew(parts: Parts) -> int:
+    """Where the graph was made by other rules, every record waits to be read again; gives how many do."""
+    if int(parts.store.bookmark(_RULES) or 1) == RULES_VERSION:
+        return 0
+    count = parts.store.queue_links()
+    parts.store.put([], {_RULES: str(RULES_VERSION)})
+    return count
 
 
 def finding(parts: Parts) -> Finding:
