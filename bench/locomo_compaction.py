@@ -35,6 +35,9 @@ from clew.api import Compact, Context, Message, RecordView
 from clew.config import Config
 
 BUDGET_TOKENS = 2_000
+CONTEXT_TOKENS = 300
+WORDS_ALONE = "none"
+USER = "reader"
 MOST_OPENED = 3
 TAIL_TURNS = 1
 SUMMARY = "summary"
@@ -82,33 +85,35 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--path", type=Path, required=True, help="LoCoMo as JSON, gzipped or not")
     parser.add_argument(
-        "--context", type=int, default=300, help="tokens of the context before summaries are opened (300)"
+        "--context", type=int, default=CONTEXT_TOKENS, help="tokens of the context before summaries are opened (300)"
     )
     parser.add_argument("--only", help="names of conversations, with commas between")
     options = parser.parse_args()
     wanted = options.only.split(",") if options.only else None
-    found = [item for item in json.loads(_read(options.path)) if wanted is None or item["sample_id"] in wanted]
+    found = [each for each in conversations(options.path) if wanted is None or each.name in wanted]
     held = True
-    for user in ("reader", None):
-        rows = {item["sample_id"]: _measure(_conversation(item), user, options.context) for item in found}
+    for user in (USER, None):
+        rows = {each.name: measure(each, user, options.context) for each in found}
         print(_table("with a user" if user else "without a user", rows))
         before, after = (np.mean([pair[place].reached for pair in rows.values()]) for place in (0, 1))
         held = held and bool(after >= before)
     return 0 if held else 1
 
 
-def _measure(conversation: Conversation, user: str | None, context_tokens: int) -> tuple[Shares, Shares]:
+def measure(
+    conversation: Conversation, user: str | None, context_tokens: int = CONTEXT_TOKENS, embedder: str = "auto"
+) -> tuple[Shares, Shares]:
     """Before and after. Each has a store of its own, since a context counts what it uses."""
     with TemporaryDirectory(prefix="bench-") as folder:
         whole, compacted = Path(folder) / "whole", Path(folder) / "compacted"
-        with _open(whole) as memory:
-            _ingest(memory, conversation, user)
+        with _open(whole, embedder) as memory:
+            _ingest(memory, conversation, user, words_alone=embedder == WORDS_ALONE)
         shutil.copytree(whole, compacted)
-        with _open(whole) as memory:
+        with _open(whole, embedder) as memory:
             before = _shares(
                 conversation, [_before(memory, conversation.name, q.text, user) for q in conversation.questions]
             )
-        with _open(compacted) as memory:
+        with _open(compacted, embedder) as memory:
             memory.call(Compact(session_id=conversation.name, force=True, min_turns=TAIL_TURNS))
             memory.flush(timeout_ms=SETTLE_MS)
             after = _shares(
@@ -118,15 +123,15 @@ def _measure(conversation: Conversation, user: str | None, context_tokens: int) 
     return before, after
 
 
-def _open(folder: Path) -> Memory:
-    return Memory(Config.load(environment={}, data_dir=folder))
+def _open(folder: Path, embedder: str) -> Memory:
+    return Memory(Config.load(environment={}, data_dir=folder, embedder=embedder))
 
 
-def _ingest(memory: Memory, conversation: Conversation, user: str | None) -> None:
+def _ingest(memory: Memory, conversation: Conversation, user: str | None, *, words_alone: bool) -> None:
     memory.ingest_batch(conversation.name, conversation.messages, user_id=user)
     memory.flush(timeout_ms=SETTLE_MS)
     status = memory.status()
-    if status.embedding_profile is None:
+    if status.embedding_profile is None and not words_alone:
         raise SystemExit(f"the default embedding model is needed: {status.message}")
 
 
@@ -224,6 +229,10 @@ def _mean(shares: Sequence[Shares]) -> Shares:
 
 def _read(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def conversations(path: Path) -> list[Conversation]:
+    return [_conversation(item) for item in json.loads(_read(path))]
 
 
 def _conversation(item: Mapping[str, Any]) -> Conversation:

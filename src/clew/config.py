@@ -107,7 +107,9 @@ class Config:
     guidance_min_stability: float = _setting(0.35, "Turns less lasting than this never become guidance.", 0, 1)
     recall_candidates: int = _setting(64, "Records near to the query that are weighed for a context.", 1, 1000)
     recall_items: int = _setting(48, "Records a context recalls at most.", 1, 999)
-    recall_min_similarity: float = _setting(0.25, "Records less similar than this are not recalled.", 0, 1)
+    recall_min_similarity: float = _setting(
+        0.25, "Records less similar than this are not recalled; half of it where there are no vectors.", 0, 1
+    )
     observe_buffer_tokens: int = _setting(
         32_000,
         "Turns behind the last one observed are observed when they pass this, or what the tail has room for.",

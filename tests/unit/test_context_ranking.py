@@ -181,6 +181,7 @@ def test_nothing_below_the_threshold_is_recalled_and_no_more_than_the_settings_a
     strict = open_lexical(recall_min_similarity=1.0)
     put(strict, "1", "the pelican feeds at dawn")
     assert recalled(strict, "pelican walrus heron") == []
+    assert len(recalled(strict, "pelican feeds heron")) == 1  # without vectors, half the likeness is enough
     strict.close()
     few = open_lexical(recall_items=2, recall_min_similarity=0.0)
     put(few, "2", "the pelican sleeps")

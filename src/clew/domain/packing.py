@@ -22,10 +22,6 @@ from clew.domain.terms import fold
 STRONGER = 0.1
 """What was graded as not worth remembering must be so much more similar to be shown all the same."""
 
-WORDS_ALONE = 0.5
-"""Without vectors, similarity is the share of the question's words that a text holds, and runs lower: the least
-similarity is taken times this. Measured by bench/persistbench.py."""
-
 UNTRUSTED_ITEMS = 3
 UNTRUSTED_SHARE = 0.25
 SUMMARY_ITEMS = 3

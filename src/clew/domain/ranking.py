@@ -33,6 +33,10 @@ class Weights:
         return cls(*_shares(similarity, recency, scope, otherwise=(1.0, 0.0, 0.0)))
 
 
+WORDS_ALONE = 0.5
+"""Without vectors, similarity is the share of the question's words that a text holds, and runs lower: the least
+similarity of a pack or a context is taken times this. Measured by bench/persistbench.py."""
+
 SIMILARITY_ALONE = Weights(similarity=1.0, recency=0.0, scope=0.0)
 
 AUTHORITY_OF_PROVENANCE: Mapping[Provenance, float] = {

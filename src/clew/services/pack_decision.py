@@ -15,8 +15,9 @@ from clew.domain.considered import Considered, kind_of
 from clew.domain.layers import one_line
 from clew.domain.layout import PACK_CLOSE, PACK_OPEN, Entry, Shown, arranged, fit, line, rendered
 from clew.domain.model import Kind, Provenance, Record, Trust
-from clew.domain.packing import WORDS_ALONE, Policy, Reason, eased, select
+from clew.domain.packing import Policy, Reason, eased, select
 from clew.domain.paths import without_private_paths
+from clew.domain.ranking import WORDS_ALONE
 from clew.errors import InvalidInput
 from clew.index.search import Query
 from clew.services.assembly import NEWLINE_TOKENS, when

@@ -19,6 +19,7 @@ from clew.domain.ranking import (
     HOP_MIN_SCORE,
     HOP_SHARE,
     SIMILARITY_ALONE,
+    WORDS_ALONE,
     ContextWeights,
     context_score,
     standing,
@@ -33,13 +34,14 @@ def project(
     parts: Parts, query: Query, collections: Sequence[str], exclude: Mapping[str, Sequence[str]]
 ) -> list[Found]:
     """The most fitting records, best first."""
+    scale = 1.0 if query.vector is not None else WORDS_ALONE
     near = best(
         parts,
         with_other(query, weights=SIMILARITY_ALONE),
         collections,
         parts.config.recall_candidates,
         exclude=exclude,
-        at_least=parts.config.recall_min_similarity,
+        at_least=parts.config.recall_min_similarity * scale,
     )
     ranked = _in_order(_weighed(parts, near))[: parts.config.recall_items]
     linked = _linked(parts, ranked)
