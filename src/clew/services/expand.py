@@ -24,7 +24,7 @@ from clew.domain.framing import OPENED_CLOSE, OPENED_OPEN, dated, frame
 from clew.domain.lineage import Lineage, lineage_of
 from clew.domain.model import Record
 from clew.errors import InvalidInput, NotFound
-from clew.services.assembly import NEWLINE_TOKENS, frame_tokens, said, when
+from clew.services.assembly import NEWLINE_TOKENS, said, when
 from clew.services.history import Summary, active_view, all_summaries
 from clew.services.parts import Parts
 from clew.services.recall import MAX_HITS, recall
@@ -79,15 +79,7 @@ class _Opening:
 
     def expansion(self, query: str | None) -> Expansion:
         self.turns.sort(key=lambda turn: turn.seq)
-        ranked = self.turns if query is None else self._by_relevance(query)
-        chosen = self._within(self.budget, ranked)
-        text, tokens = self._rendered(chosen)
-        if len(chosen) < len(ranked) and tokens < self.budget:  # lines cost less together than one by one
-            chosen = self._within(2 * self.budget - tokens, ranked)
-            text, tokens = self._rendered(chosen)
-        while tokens > self.budget:  # where times go back and forth, more of them are shown than were reckoned
-            chosen.pop()
-            text, tokens = self._rendered(chosen)
+        chosen, text, tokens = self._chosen(self.turns if query is None else self._by_relevance(query))
         shown = {turn.id for turn in chosen}
         return Expansion(
             turns=tuple(view(turn) for turn in self.turns if turn.id in shown),
@@ -96,20 +88,25 @@ class _Opening:
             tokens=tokens,
         )
 
-    def _within(self, budget: int, ranked: Sequence[Record]) -> list[Record]:
-        """The turns that fit, each tried in its turn. Those of one day share what it costs to name it."""
+    def _chosen(self, ranked: Sequence[Record]) -> tuple[list[Record], str, int]:
+        """The turns that fit, and how they read. Lines cost less together than one by one; further ones fill that."""
+        costs = [(turn, *self._costs(turn)) for turn in ranked]
         chosen: list[Record] = []
-        named: set[str] = set()
-        used = frame_tokens(self.parts, OPENED_OPEN, OPENED_CLOSE)
-        for turn in ranked:
-            at = when(turn, self.now_ms)
-            lines = [said(turn)] if at in named else [dated(at), said(turn)]
-            cost = sum(self.parts.counter.bound(line) + NEWLINE_TOKENS for line in lines)
-            if used + cost <= budget:
-                chosen.append(turn)
-                named.add(at)
-                used += cost
-        return chosen
+        text, tokens = "", 0
+        around = self.parts.counter.bound(f"{OPENED_OPEN}\n{OPENED_CLOSE}")
+        while further := _fitting(costs, chosen, self.budget - max(tokens, around)):
+            chosen += further
+            text, tokens = self._rendered(chosen)
+        while tokens > self.budget:  # where times go back and forth, more of them are shown than were reckoned
+            chosen.pop()
+            text, tokens = self._rendered(chosen)
+        return chosen, text, tokens
+
+    def _costs(self, turn: Record) -> tuple[str, int, int]:
+        """A turn's time, what the line of that costs, and what its own does."""
+        at = when(turn, self.now_ms)
+        of_time, of_turn = (self.parts.counter.bound(line) + NEWLINE_TOKENS for line in (dated(at), said(turn)))
+        return at, of_time, of_turn
 
     def _rendered(self, chosen: Sequence[Record]) -> tuple[str, int]:
         """In the order they were said; a time stands above the turns that have it."""
@@ -124,6 +121,20 @@ class _Opening:
         found, _ = recall(self.parts, search)
         rank = {item.record.id: place for place, item in enumerate(found)}
         return sorted(self.turns, key=lambda turn: rank.get(turn.id, len(rank)))
+
+
+def _fitting(costs: Sequence[tuple[Record, str, int, int]], there: Sequence[Record], left: int) -> list[Record]:
+    """Those that fit into what is left, each tried in its turn. Turns of one time share what it costs to name it."""
+    shown = {turn.id for turn in there}
+    named = {at for turn, at, _, _ in costs if turn.id in shown}
+    found: list[Record] = []
+    for turn, at, of_time, of_turn in costs:
+        cost = of_turn if at in named else of_turn + of_time
+        if turn.id not in shown and cost <= left:
+            found.append(turn)
+            named.add(at)
+            left -= cost
+    return found
 
 
 def describe(parts: Parts, request: Describe) -> Node:
