@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from clew.api import Compact, Context, MemoryApi, Message
+from clew.services.expand import _Opening
 from tests.conftest import opened_api
 
 pytestmark = pytest.mark.requirement("COMP-7", "CONT-1", "CONT-3")
@@ -145,3 +146,19 @@ def test_what_is_small_enough_is_opened_though_the_best_is_not(api: MemoryApi, s
         assert {small, large} & {turn.text for turn in opened.turns}
         assert opened.tokens <= budget
     assert api.expand(session_id, *summaries, budget_tokens=10).tokens == 0
+
+
+def test_times_that_go_back_and_forth_cost_an_expansion_a_few_renderings_and_not_one_a_turn(
+    api: MemoryApi, sid: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_id, day_ms = sid[-8:] + "-t", 86_400_000
+    turns = [Message(role="user", text=f"Note {number}.", ts=TS + number % 2 * day_ms) for number in range(400)]
+    api.ingest_batch(session_id, turns)
+    assert api.call(Compact(session_id=session_id, force=True, min_turns=1)).did_compact
+    renderings: list[int] = []
+    rendered = _Opening._rendered
+    monkeypatch.setattr(_Opening, "_rendered", lambda self, chosen: (renderings.append(1), rendered(self, chosen))[1])
+    summaries, _ = view(api, session_id)
+    opened = api.expand(session_id, *summaries, max_depth=64, budget_tokens=3000)
+    assert 0 < opened.tokens <= 3000
+    assert len(renderings) < 20

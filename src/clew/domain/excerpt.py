@@ -35,7 +35,8 @@ def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:
     if len(text) <= max_chars:
         return text
     first, *others = text.split("\n")
-    told = _told(_terms_of_lines("\n".join(others)), set(wanted))
+    terms = _remembered_terms if len(text) <= _REMEMBERED_CHARS else _terms
+    told = _told(terms(tuple(others)), set(wanted))
     room = max_chars - len(first) - len(CUT_MARK)
     kept: set[int] = set()
     for place in sorted(range(len(others)), key=lambda place: (-told[place], place)):
@@ -54,11 +55,9 @@ def _told(lines: Sequence[frozenset[str]], wanted: set[str]) -> list[int]:
     return [len(terms & telling) for terms in held]
 
 
-def _terms_of_lines(text: str) -> tuple[frozenset[str], ...]:
-    return _known_terms_of_lines(text) if len(text) <= _REMEMBERED_CHARS else _known_terms_of_lines.__wrapped__(text)
+def _terms(lines: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(analyse(line)) for line in lines)
 
 
-@lru_cache(maxsize=256)
-def _known_terms_of_lines(text: str) -> tuple[frozenset[str], ...]:
-    """The summaries of a session stand in one context after the other."""
-    return tuple(frozenset(analyse(line)) for line in text.split("\n"))
+_remembered_terms = lru_cache(maxsize=256)(_terms)
+"""The summaries of a session stand in one context after the other."""

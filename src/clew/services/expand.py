@@ -98,7 +98,8 @@ class _Opening:
             chosen += further
             text, tokens = self._rendered(chosen)
         while tokens > self.budget:  # where times go back and forth, more of them are shown than were reckoned
-            chosen.pop()
+            too_many = len(chosen) * (tokens - self.budget) // tokens
+            del chosen[-max(too_many, 1) :]
             text, tokens = self._rendered(chosen)
         return chosen, text, tokens
 
