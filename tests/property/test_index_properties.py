@@ -182,3 +182,37 @@ def test_an_index_crowded_by_the_dead_is_built_anew() -> None:
     with cache.current("user:u") as index:
         assert index.size == 10
         assert len(index.seqs) == 10
+
+
+@pytest.mark.requirement("RANK-3")
+def test_a_request_sees_a_collection_as_it_was_at_its_first_look_and_the_next_one_as_it_is_then() -> None:
+    store = MemoryStore()
+    cache = IndexCache(store, 1 << 20)
+    sizes = []
+
+    def look() -> None:
+        with cache.current("user:u") as index:
+            sizes.append(index.size)
+
+    store.put([record("fox", id="1")])
+    with cache.once():
+        look()
+        store.put([record("hen", id="2")])
+        with cache.once():  # a part of the same request
+            look()
+        look()
+    look()
+    store.put([record("cow", id="3")])
+    look()
+    assert sizes == [1, 1, 1, 2, 3]
+
+
+def test_an_index_that_is_not_kept_is_loaded_again_within_a_request() -> None:
+    store = MemoryStore()
+    cache = IndexCache(store, 0)
+    store.put([record("fox", id="1")])
+    with cache.once():
+        for _ in range(2):
+            with cache.current("user:u") as index:
+                assert index.size == 1
+    assert cache.nbytes == 0

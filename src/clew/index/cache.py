@@ -17,6 +17,7 @@ class IndexCache:
         self._max_bytes = max_bytes
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._lock = threading.Lock()
+        self._request = _Request()
 
     @property
     def nbytes(self) -> int:
@@ -26,16 +27,38 @@ class IndexCache:
     @contextmanager
     def current(self, collection: str) -> Iterator[CollectionIndex]:
         """The collection's index, equal to the rows as they are now, for this caller alone."""
+        seen = self._request.seen
         entry = self._entry(collection)
         with entry.lock:
-            index = entry.index
-            index.apply(self._store.feed(collection, index.until))
-            if index.crowded_by_dead:
-                entry.index = index = CollectionIndex(collection)
-                index.apply(self._store.feed(collection, 0))
-            entry.nbytes = index.nbytes
-            yield index
-        self._evict()
+            is_seen = seen is not None and seen.get(collection) is entry.index
+            if not is_seen:
+                self._bring_up_to_date(collection, entry)
+            if seen is not None:
+                seen[collection] = entry.index
+            yield entry.index
+        if not is_seen:
+            self._evict()
+
+    @contextmanager
+    def once(self) -> Iterator[None]:
+        """What this thread uses inside is brought up to date at its first use, not at each: for a request that does not
+        itself write what it looks up, all of which may be answered as of its beginning."""
+        if self._request.seen is not None:
+            yield
+            return
+        self._request.seen = {}
+        try:
+            yield
+        finally:
+            self._request.seen = None
+
+    def _bring_up_to_date(self, collection: str, entry: _Entry) -> None:
+        index = entry.index
+        index.apply(self._store.feed(collection, index.until))
+        if index.crowded_by_dead:
+            entry.index = index = CollectionIndex(collection)
+            index.apply(self._store.feed(collection, 0))
+        entry.nbytes = index.nbytes
 
     def _entry(self, collection: str) -> _Entry:
         with self._lock:
@@ -50,6 +73,12 @@ class IndexCache:
             while total > self._max_bytes:
                 _, entry = self._entries.popitem(last=False)
                 total -= entry.nbytes
+
+
+class _Request(threading.local):
+    """The indexes that the request of this thread has used already; None outside of one."""
+
+    seen: dict[str, CollectionIndex] | None = None
 
 
 class _Entry:

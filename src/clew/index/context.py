@@ -39,14 +39,16 @@ Floats = NDArray[np.float32]
 Positions = NDArray[np.int64]
 
 
-def beside(sessions: Sessions, positions: Positions) -> Positions:
-    """These and all whose similarity bears on theirs, in order."""
+def beside(sessions: Sessions, positions: Positions, *, out: Positions | None = None) -> Positions:
+    """These and all whose similarity bears on theirs, in order; but none of those that are left out."""
     near = np.zeros(len(sessions.numbers) + 1, np.bool_)  # the last place stands for nowhere
     near[positions] = True
     for step in (sessions.before, sessions.after):
         one = step[positions]
         near[one] = True
         near[np.where(one == NOWHERE, NOWHERE, step[one])] = True
+    if out is not None:
+        near[out] = False
     return np.flatnonzero(near[:-1])
 
 

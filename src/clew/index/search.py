@@ -179,7 +179,7 @@ def _alone(asked: _Asked, limit: int) -> _Ranked:
 def _in_context(asked: _Asked, sessions: Sessions, alone: _Ranked, limit: int) -> _Ranked:
     """The best by themselves, and those beside them, ranked anew by their surroundings."""
     index, query = asked.index, asked.query
-    positions = np.setdiff1d(beside(sessions, alone.positions), asked.out)
+    positions = beside(sessions, alone.positions, out=asked.out)
     if positions.size == 0:
         return alone
     bearing = beside(sessions, positions)
@@ -227,7 +227,7 @@ def _candidates(asked: _Asked, ranked: _Ranked) -> list[Candidate]:
         ranked.score.tolist(),
         ranked.similarity.tolist(),
         lexical.scores[best].tolist(),
-        _ranks(lexical.scores[index.alive], lexical.scores[best]),
+        _ranks(index.of_members(lexical.scores), lexical.scores[best]),
         nothing if dense is None else [None if math.isnan(value) else value for value in dense.tolist()],
         nothing if dense is None else _ranks(ranked.looked.rivals, dense, ranked.looked.unseen),
         recency(times, query.now_ms, asked.decay).tolist(),
@@ -264,10 +264,10 @@ def _look(asked: _Asked, limit: int) -> _Looked:
         dense = index.dense(vector, calibration) if looked is None else None
         if dense is not None:
             among = _contenders(index, lexical, dense, limit) if asked.by_similarity else slice(None)
-            looked = _Looked(among, dense[among], dense[index.alive], every=dense)
+            looked = _Looked(among, dense[among], index.of_members(dense), every=dense)
         if looked is not None:
             return looked
-    return _Looked(np.flatnonzero(lexical.scores) if asked.by_similarity else slice(None))
+    return _Looked(lexical.worded if asked.by_similarity else slice(None))
 
 
 def _look_quickly(asked: _Asked, vector: Grid, calibration: Calibration, limit: int) -> _Looked | None:
@@ -300,7 +300,7 @@ def _open_by_similarity(
     if not 0.0 < near[0] < 1.0:  # there, similarities of different cosines are the same
         return None
     is_open: NDArray[np.bool_] = most >= reached - TIES_WITHIN
-    worded = np.flatnonzero(lexical.scores)
+    worded = lexical.worded
     by_cosine = _comparable(calibration, most[worded])
     enough = fuse(np.zeros(1, np.float32), near, lexical.exact_share)[0]
     is_open[worded] = fuse(lexical.scores[worded], by_cosine, lexical.exact_share) >= enough

@@ -81,6 +81,11 @@ _log = logging.getLogger("clew.assemble")
 
 
 def assemble(parts: Parts, request: Assemble) -> Context:
+    with parts.indexes.once():
+        return _assembled(parts, request)
+
+
+def _assembled(parts: Parts, request: Assemble) -> Context:
     total = checked_budget(parts, request.budget_tokens)
     mode = checked_mode(request.mode)
     troubles = _Troubles()
@@ -234,13 +239,12 @@ def _is_said_by_user(message: ContextMessage) -> bool:
 
 
 def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The tail, under the names it has in the collections that are searched."""
+    """The tail, under the names it has where it might be found: its replies are shown to no search in its session."""
     named = tuple(identity.turn_name(request.session_id, id_) for id_ in ids)
     there = dict.fromkeys(guidance.collections(request.user_id, request.session_id), named)
     there[identity.session(request.session_id)] = ids
     if request.user_id is not None:
         there[identity.turns_of(request.user_id)] = named
-        there[identity.replies_to(request.user_id)] = named
     return there
 
 

@@ -70,11 +70,12 @@ def decide(parts: Parts, request: Pack) -> Decision:
     """What the pack will be, and why. Changes nothing and counts nothing."""
     _check(request)
     lanes = routes(request.user_id, request.session_id, cold=request.cold)
-    query, troubles = prepare(parts, request.query, [name for route in lanes for name in route.collections])
-    policy = _policy(parts, request, query)
-    sightings = look(parts, query, lanes, policy)
-    sightings = along_the_graph(parts, request, sightings, lanes)
-    sightings = in_truth(parts, request.user_id, sightings, policy.min_similarity, query.now_ms)
+    with parts.indexes.once():
+        query, troubles = prepare(parts, request.query, [name for route in lanes for name in route.collections])
+        policy = _policy(parts, request, query)
+        sightings = look(parts, query, lanes, policy)
+        sightings = along_the_graph(parts, request, sightings, lanes)
+        sightings = in_truth(parts, request.user_id, sightings, policy.min_similarity, query.now_ms)
     candidates = [sighting.considered for sighting in sightings.found]
     policy = eased(policy, candidates)
     selection = select(candidates, policy, request.query)

@@ -70,8 +70,9 @@ def recall(parts: Parts, request: Search) -> tuple[list[Found], tuple[str, ...]]
     collections = named or visible_collections(request.user_id, request.session_id)
     if len(collections) > MAX_COLLECTIONS:
         raise InvalidInput(f"one search takes at most {MAX_COLLECTIONS} collections, not {len(collections)}")
-    query, trouble = prepare(parts, request.text, collections)
-    return best(parts, query, collections, limit, exclude=request.exclude, repeats=bool(named)), trouble
+    with parts.indexes.once():
+        query, trouble = prepare(parts, request.text, collections)
+        return best(parts, query, collections, limit, exclude=request.exclude, repeats=bool(named)), trouble
 
 
 def best(
@@ -241,7 +242,7 @@ def _collect(parts: Parts, candidates: list[tuple[str, Candidate]], limit: int, 
 
 def _at_their_best(candidates: list[tuple[str, Candidate]]) -> list[tuple[str, Candidate]]:
     """Without what `without_repeats` would drop in any case: a turn where it scores less than in another collection."""
-    of_turns = {name for name, _ in candidates if identity.kind_of(name) in _KINDS_OF_TURNS}
+    of_turns = {name for name in {name for name, _ in candidates} if identity.kind_of(name) in _KINDS_OF_TURNS}
     highest: dict[int, float] = {}
     for name, candidate in candidates:
         if name in of_turns and candidate.record:

@@ -86,7 +86,7 @@ def size(connection: apsw.Connection, name: str) -> int:
 def is_at(connection: apsw.Connection, name: str, seq: int) -> bool:
     """Whether nothing happened in a collection after this."""
     found = first(connection, "last_seq", (name,))
-    return found is not None and found[1] == seq
+    return seq == (0 if found is None else found[1])
 
 
 def feed(connection: apsw.Connection, name: str, after: int) -> Feed:
