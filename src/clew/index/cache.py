@@ -62,7 +62,9 @@ class IndexCache:
 
     def _entry(self, collection: str) -> _Entry:
         with self._lock:
-            entry = self._entries.setdefault(collection, _Entry(collection))
+            entry = self._entries.get(collection)
+            if entry is None:
+                entry = self._entries[collection] = _Entry(collection)
             self._entries.move_to_end(collection)
             return entry
 

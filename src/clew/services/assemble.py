@@ -270,7 +270,8 @@ def _guidance(parts: Parts, request: Assemble, asked: _Asked, tail: Sequence[Con
     """What the user laid down that the question touches, nearest first; each sentence once."""
     names = guidance.collections(request.user_id, request.session_id)
     query = replace(asked.query, weights=SIMILARITY_ALONE)
-    found = best(parts, query, names, GUIDANCE_CANDIDATES, exclude=asked.exclude)
+    with parts.store.reading():
+        found = best(parts, query, names, GUIDANCE_CANDIDATES, exclude=asked.exclude)
     said = {message.text for message in tail if _is_said_by_user(message)}
     nearest: dict[str, Found] = {}
     for item in found:
@@ -306,11 +307,12 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     collections = visible_collections(request.user_id, request.session_id)
     with parts.store.reading():
         found = project(parts, asked.query, collections, asked.exclude)
+        behind = _outline(parts, request, {item.ref for item in found})
     texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
     origins = {origin(item.record) for item in context.guidance}
     there = [item.record.text in texts or (bool(origins) and origin(item.record) in origins) for item in found]
     wanted = [item for item, is_there in zip(found, there, strict=True) if not is_there]
-    wanted += _outline(parts, request, {item.ref for item in found})
+    wanted += behind
     truth = Truth(parts, request.user_id, context.now_ms)
     chosen, text, tokens = _fit(parts, asked.query, wanted, context, truth)
     taken = {item.ref for item in chosen}

@@ -24,9 +24,8 @@ from clew.storage.protocol import NewRecord, Place, QueuedTask, Task
 
 def gate(parts: Parts, request: Gate) -> GateScore:
     """Grade a text as if this user said it now; nothing is kept."""
-    vector, _ = parts.meaning.of_query(cut(request.text))
-    calibration = parts.meaning.calibration
-    query = _query(parts, request.text, vector, calibration and calibration.of_queries)
+    meant = parts.meaning.of_query(cut(request.text))
+    query = _query(parts, request.text, meant.vector, meant.calibration)
     graded = _grade(parts, request.text, request.user_id, query, own_id=None)
     threshold = parts.config.gate_threshold
     return GateScore(**asdict(graded), threshold=threshold, keep=graded.gate >= threshold)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,14 @@ class WatchedEmbedder(Embedder, Protocol):
 
     def state(self) -> str:
         """`ok`, or the reason of the last failure that no success has followed."""
+
+
+class Meant(NamedTuple):
+    """What a query means: its vector and how to read its cosines, or the reason why there is none."""
+
+    vector: Grid | None = None
+    calibration: Calibration | None = None
+    trouble: str | None = None
 
 
 def similarities(rows: Grid, vector: Grid, calibration: Calibration) -> Floats:
@@ -111,17 +119,16 @@ class Meaning:
         self._settled.set()
         return queued
 
-    def of_query(self, text: str) -> tuple[Grid | None, str | None]:
-        """The query's vector, or the reason why there is none."""
+    def of_query(self, text: str) -> Meant:
         self.await_settling()
         reason = self.trouble()
         if reason is not None or self._embedder is None:
-            return None, reason
+            return Meant(trouble=reason)
         try:
             vector = to_grid(self._embedder.embed_query(text))[0]
-            return (vector, None) if vector.any() else (None, UNREADABLE)
+            return Meant(vector, self._embedder.calibration.of_queries) if vector.any() else Meant(trouble=UNREADABLE)
         except EmbedderFailed as error:
-            return None, f"search by words alone: {error}"
+            return Meant(trouble=f"search by words alone: {error}")
 
     def of_passages(self, texts: Sequence[str]) -> list[bytes]:
         """Vectors as the store keeps them. Raises EmbedderFailed."""

@@ -105,17 +105,16 @@ def prepare(parts: Parts, text: str, collections: Sequence[str]) -> tuple[Query,
     text = cut(text)
     terms = analyse_query(text)
     now_ms = parts.clock.now_ms()
-    vector, trouble = parts.meaning.of_query(without_names(text, _speakers(parts, terms, collections)))
-    calibration = parts.meaning.calibration
+    meant = parts.meaning.of_query(without_names(text, _speakers(parts, terms, collections)))
     query = Query(
         terms=terms,
-        vector=vector,
-        calibration=calibration and calibration.of_queries,
+        vector=meant.vector,
+        calibration=meant.calibration,
         now_ms=now_ms,
         weights=Weights.normalised(*parts.config.search_weights),
         dates=frozenset(keys_asked_for(text, now_ms)),
     )
-    return query, () if trouble is None else (trouble,)
+    return query, () if meant.trouble is None else (meant.trouble,)
 
 
 def _speakers(parts: Parts, terms: QueryTerms, collections: Sequence[str]) -> set[str]:
