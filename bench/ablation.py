@@ -210,6 +210,7 @@ def _outcome(memory: ClewMemory, corpus: Corpus, question: Question) -> Outcome:
         sessions=sessions_in_order(ranked, corpus.session_of),
         session_of=corpus.session_of,
         shown={},
+        written_out={},
     )
 
 

@@ -34,7 +34,8 @@ rankings = st.permutations(NAMES).flatmap(lambda order: st.integers(0, 60).map(l
 def outcome(evidence: frozenset[str], ranked: tuple[str, ...], audited: frozenset[str] | None = None) -> Outcome:
     shown = {100: frozenset(ranked[:3]), 200: frozenset(ranked[:9])}
     sessions = sessions_in_order(ranked, SESSION_OF)
-    return Outcome("c", "kind", evidence, audited, ranked, sessions, SESSION_OF, shown)
+    written_out = {100: frozenset(ranked[:4])}
+    return Outcome("c", "kind", evidence, audited, ranked, sessions, SESSION_OF, shown, written_out)
 
 
 def test_recall_is_the_share_of_the_evidence_among_the_best() -> None:
@@ -79,6 +80,7 @@ def test_each_question_counts_the_same_and_those_without_evidence_do_not() -> No
     assert found["turn"]["recall@5"] == (1.0 + 0.25) / 2
     assert found["turn"]["hit@5"] == 1.0
     assert found["budget"] == {"100": (1.0 + 0.25) / 2, "200": (1.0 + 0.25) / 2}
+    assert found["written_out"] == {"100": (1.0 + 0.25) / 2}
     assert figures([outcome(frozenset(), ("t1",))]) == {}
 
 

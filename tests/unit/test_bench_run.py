@@ -16,6 +16,7 @@ from clew.bench.clew_memory import ClewMemory
 from clew.bench.context import PlainContext
 from clew.bench.corpus import Corpus, Question, Turn
 from clew.bench.embedding import SharedEmbedder
+from clew.bench.metrics import figures
 from clew.bench.report import commit, of_corpora
 from clew.bench.run import DEEP, DEPTH, Results, measure
 from clew.bench.systems import Candidate, Equipment, candidates
@@ -96,7 +97,7 @@ def test_every_usual_system_finds_what_is_plainly_there(equipment: Equipment) ->
     for each in answer["systems"].values():
         assert each["turn"]["recall@5"] == 1.0
         assert each["session"]["all@5"] == 1.0
-        assert each["budget"]["4000"] == 1.0
+        assert each["budget"]["4000"] == each["written_out"]["4000"] == 1.0
         assert each["by_category"]["even"]["questions"] == 4
         assert each["per_corpus"]["tiny"]["turn"] == each["turn"]
         assert each["latency_ms"]["p50"] <= each["latency_ms"]["p95"]
@@ -105,6 +106,21 @@ def test_every_usual_system_finds_what_is_plainly_there(equipment: Equipment) ->
     assert answer["counts"] == {"corpora": 1, "turns": 8, "questions": 8, "audited_questions": 0}
     assert answer["embedding"]["texts"] == 8, "each text once for all systems"
     assert list(equipment.config.data_dir.iterdir()) == [], "no folder is left"
+
+
+class Showing(Scripted):
+    """Makes its contexts itself, and shows nothing in them."""
+
+    def shown(self, question: Question, budget_tokens: int) -> tuple[str, frozenset[str]]:
+        return "", frozenset()
+
+
+def test_a_context_of_its_own_is_measured_beside_the_same_ranking_in_plain_lines(equipment: Equipment) -> None:
+    listed = [Candidate("plain", lambda _: Scripted()), Candidate("own", lambda _: Showing())]
+    results = measure([tiny_corpus()], listed, equipment, [4000], silent)
+    plain, own = (figures(results.measured[name].outcomes) for name in ("plain", "own"))
+    assert plain["budget"] == plain["written_out"] == own["written_out"] == {"4000": 1.0}
+    assert own["budget"] == {"4000": 0.0}
 
 
 def test_what_cannot_run_is_named_with_the_reason(words_only: Equipment) -> None:

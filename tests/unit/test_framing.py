@@ -64,6 +64,7 @@ class TestQuote:
             "สวัสดีครับ",
             "it’s – well… ok",
             "ᐃᓄᒃᑎᑐᑦ",
+            "├── src/  │ 21 °C ± 1 → 30 €, § 5 • done ✅ 🎉 👍🏽",
         ],
     )
     def test_writing_in_any_script_stays_readable(self, text: str) -> None:
@@ -100,7 +101,11 @@ class TestQuote:
             ("\x00", "control"),
             ("\x1b", "escape"),
             ("\x7f", "delete"),
-            ("\U0001f600", "emoji"),
+            ("\u00ab", "quotation mark like two brackets"),
+            ("\u25c0", "triangle like a bracket"),
+            ("\u275d", "ornament like a quotation mark"),
+            ("\u2264", "sign that holds a bracket"),
+            ("\u2033", "prime like a quotation mark"),
         ],
     )
     def test_what_could_deceive_is_escaped(self, character: str, reason: str) -> None:

@@ -15,7 +15,7 @@ SESSION_DEPTHS = (5, 10)
 GAIN_DEPTH = 10
 
 Figures = dict[str, dict[str, float]]
-"""By level (`turn`, `session`, `budget`), then by figure."""
+"""By level (`turn`, `session`, `budget`, `written_out`), then by figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +34,21 @@ class Outcome:
     session_of: Mapping[str, str]
     shown: Mapping[int, frozenset[str]]
     """By token budget: the turns that stand whole in the context."""
+    written_out: Mapping[int, frozenset[str]]
+    """The same for the ranking as plain lines, best first."""
 
 
 def figures(outcomes: Iterable[Outcome]) -> Figures:
     """Every figure, over the outcomes that have evidence; empty without any."""
     counted = [outcome for outcome in outcomes if outcome.evidence]
-    return (
-        {"turn": _of_turns(counted), "session": _of_sessions(counted), "budget": _of_budgets(counted)}
-        if counted
-        else {}
-    )
+    if not counted:
+        return {}
+    return {
+        "turn": _of_turns(counted),
+        "session": _of_sessions(counted),
+        "budget": _of_budgets([(one.evidence, one.shown) for one in counted]),
+        "written_out": _of_budgets([(one.evidence, one.written_out) for one in counted]),
+    }
 
 
 def after_audit(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -106,9 +111,9 @@ def _of_sessions(outcomes: Sequence[Outcome]) -> dict[str, float]:
     return found | {f"ndcg@{GAIN_DEPTH}": _mean(gains)}
 
 
-def _of_budgets(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    sizes = sorted(set.intersection(*(set(one.shown) for one in outcomes)))
-    return {str(size): _mean([share(one.evidence, one.shown[size]) for one in outcomes]) for size in sizes}
+def _of_budgets(contexts: Sequence[tuple[frozenset[str], Mapping[int, frozenset[str]]]]) -> dict[str, float]:
+    sizes = sorted(set.intersection(*(set(shown) for _, shown in contexts)))
+    return {str(size): _mean([share(evidence, shown[size]) for evidence, shown in contexts]) for size in sizes}
 
 
 def _mean(values: Sequence[float]) -> float:

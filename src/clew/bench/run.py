@@ -143,6 +143,7 @@ class _Run:
         ranked = asked.system.ranked(question, DEPTH)
         self._measured.ranked_ms.append((perf_counter() - started) * 1000.0)
         deep = asked.deep(question, ranked)
+        written_out = {budget: asked.context.shown(deep, budget)[1] for budget in asked.budgets_tokens}
         return Outcome(
             corpus=corpus,
             kind=question.kind,
@@ -151,7 +152,8 @@ class _Run:
             ranked=tuple(dict.fromkeys(ranked)),
             sessions=sessions_in_order(deep, asked.session_of),
             session_of=asked.session_of,
-            shown={budget: asked.shown(question, deep, budget) for budget in asked.budgets_tokens},
+            shown={budget: asked.shown(question, budget, plain) for budget, plain in written_out.items()},
+            written_out=written_out,
         )
 
 
@@ -169,11 +171,8 @@ class _Asked:
         if len(ranked) < DEPTH:
             return ranked
         few = len({self.session_of[name] for name in ranked}) < max(SESSION_DEPTHS)
-        written_out = bool(self.budgets_tokens) and not isinstance(self.system, ShowsContext)
-        return self.system.ranked(question, DEEP) if few or written_out else ranked
+        return self.system.ranked(question, DEEP) if few or self.budgets_tokens else ranked
 
-    def shown(self, question: Question, ranked: Sequence[str], budget_tokens: int) -> frozenset[str]:
+    def shown(self, question: Question, budget_tokens: int, written_out: frozenset[str]) -> frozenset[str]:
         """The turns that stand whole in the context: the system's own, or its turns written out."""
-        if isinstance(self.system, ShowsContext):
-            return self.system.shown(question, budget_tokens)[1]
-        return self.context.shown(ranked, budget_tokens)[1]
+        return self.system.shown(question, budget_tokens)[1] if isinstance(self.system, ShowsContext) else written_out

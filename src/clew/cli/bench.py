@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 PERSISTBENCH = "persistbench"
 DATASETS = ("locomo", "longmemeval", PERSISTBENCH, "tools", "cjk")
 
-_LEVELS = {"Turns": "turn", "Sessions": "session", "Evidence inside a budget of tokens": "budget"}
+_LEVELS = {
+    "Turns": "turn",
+    "Sessions": "session",
+    "Evidence inside a budget of tokens": "budget",
+    "The same where every ranking is written out in plain lines": "written_out",
+}
 _GROUPS = {"by_category": "by category", "per_corpus": "by corpus"}
 _OF_GROUPS = "recall@10"
 
