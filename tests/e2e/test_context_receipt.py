@@ -366,3 +366,22 @@ def test_a_base_that_asks_for_more_than_the_view_shows_takes_it_from_the_history
         assert memory.compact("s", force=True).did_compact
     later = open_memory(tail_min_turns=6)
     assert [message.id for message in later.assemble("s").messages][-6:] == [f"n{n}" for n in range(34, 40)]
+
+
+# --- long texts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("CONT-6")
+@pytest.mark.parametrize(("words", "is_whole"), [(150, True), (400, False)])
+def test_a_text_that_takes_less_than_half_of_the_recall_stands_whole_and_a_longer_one_shows_its_cut(
+    open_memory: OpenMemory, words: int, is_whole: bool
+) -> None:
+    memory = open_memory(tokenizer="estimate")
+    log = "The billing deploy printed " + " ".join(f"w{number}" for number in range(words)) + "."
+    memory.put("user:ana", "log", log)
+    memory.put("user:ana", "note", "The billing deploy was on Monday.")
+    memory.flush()
+    context = memory.assemble("s", query="What did the billing deploy print?", user_id="ana", budget_tokens=1000)
+    assert (log in context.recalled_text) is is_whole
+    assert ("[…]" in context.recalled_text) is not is_whole
+    assert "on Monday" in context.recalled_text

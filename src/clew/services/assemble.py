@@ -15,20 +15,8 @@ from typing import TypeVar
 from clew.api import Assemble, Context, ContextMessage, LeftOut, Message
 from clew.domain import identity
 from clew.domain.budget import Allocation, Shares, plan
-from clew.domain.excerpt import excerpt, pointer
-from clew.domain.framing import (
-    FRAME_CLOSE,
-    FRAME_OPEN,
-    GUIDANCE_CLOSE,
-    GUIDANCE_OPEN,
-    Quoted,
-    clip,
-    frame,
-    line,
-    numbered,
-    unnumbered,
-)
-from clew.domain.model import Provenance, Record, Role, role_of
+from clew.domain.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, line
+from clew.domain.model import Role, role_of
 from clew.domain.ranking import SIMILARITY_ALONE
 from clew.domain.tail import Tail, TailTurn
 from clew.index.search import Query
@@ -41,6 +29,7 @@ from clew.services.outline import behind_covered, outline
 from clew.services.parts import Parts
 from clew.services.projection import project
 from clew.services.recall import Found, best, origin, prepare, visible_collections
+from clew.services.recalled_lines import lines_that_fit
 from clew.services.truth import Truth
 from clew.services.turns import (
     MESSAGE_OVERHEAD_TOKENS,
@@ -55,27 +44,6 @@ T = TypeVar("T")
 GUIDANCE_CANDIDATES = 50
 IN_CONTEXT = "in the context already"
 NO_ROOM = "no room in the budget"
-
-_ITEM_SHARE = 0.25
-"""The largest part of the recall one item may take; longer texts are cut, visibly."""
-
-_SUMMARY_SHARE = 0.06
-_SUMMARY_MIN_CHARS = 120
-"""The same for a summary: it is there to be opened where that is not enough, and several should have room."""
-
-_WAYS = 3
-"""How many summaries find room before all else that is recalled, wherever they are shown."""
-
-_REPLY_CHARS = 320
-"""Of a reply of another session: what the question asks of it. Replies are long, and the rest can be fetched."""
-
-_NOW_CHARS = 160
-
-_SHORTEST_ITEM_TOKENS = 15
-"""No item is shorter than this, with its number, day and name; what is left over is not worth trying."""
-
-_WIDEST_NUMBER = 999
-"""No line has a longer number. Counted with it, what is recalled again has a count that is known already."""
 
 _log = logging.getLogger("clew.assemble")
 
@@ -314,7 +282,7 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     wanted = [item for item, is_there in zip(found, there, strict=True) if not is_there]
     wanted += behind
     truth = Truth(parts, request.user_id, context.now_ms)
-    chosen, text, tokens = _fit(parts, asked.query, wanted, context, truth)
+    chosen, text, tokens = lines_that_fit(parts, asked.query, wanted, context, truth)
     taken = {item.ref for item in chosen}
     left_out = [
         LeftOut(ref=item.ref, reason=IN_CONTEXT) for item, is_there in zip(found, there, strict=True) if is_there
@@ -327,58 +295,6 @@ def _outline(parts: Parts, request: Assemble, there: set[str]) -> list[Found]:
     """What the summaries of this conversation say. Given messages without a beginning are all there is of it."""
     since_ms = request.since if request.messages is not None else request.since or 0
     return [] if since_ms is None else outline(parts, request.session_id, since_ms, there)
-
-
-def _fit(
-    parts: Parts, query: Query, wanted: Sequence[Found], context: Assembly, truth: Truth
-) -> tuple[list[Found], str, int]:
-    """Each that still fits beside those before it, shown best first; lines count as they will be rendered."""
-    allowance = context.allocation.recall
-    used = frame_tokens(parts, FRAME_OPEN, FRAME_CLOSE)
-    rests: dict[int, str] = {}
-    for place in _in_turn(wanted):
-        if allowance - used < _SHORTEST_ITEM_TOKENS:
-            break
-        record = wanted[place].record
-        said = quoted(record, context.now_ms, _shown(wanted[place], query, allowance))
-        rest = unnumbered(_with_truth(said, truth, record))
-        cost = parts.counter.bound(numbered(rest, _WIDEST_NUMBER)) + NEWLINE_TOKENS
-        if used + cost <= allowance:
-            rests[place] = rest
-            used += cost
-    places = sorted(rests)
-    lines = [numbered(rests[place], number) for number, place in enumerate(places, 1)]
-    return ([wanted[place] for place in places], frame(lines), used) if places else ([], "", 0)
-
-
-def _in_turn(wanted: Sequence[Found]) -> list[int]:
-    """Best first, but for the best summaries: the few lines of each lead to all the turns that it stands for."""
-    ways = [place for place, item in enumerate(wanted) if item.record.provenance is Provenance.SUMMARY and item.score]
-    first = ways[:_WAYS]
-    return first + [place for place in range(len(wanted)) if place not in first]
-
-
-def _with_truth(said: Quoted, truth: Truth, record: Record) -> Quoted:
-    """What was overtaken says so, and what is so now where that is known."""
-    is_over, instead = truth.overtaken(record)
-    if not is_over:
-        return said
-    now = "no longer so" if instead is None else clip(f"now: {instead.fact.text}", _NOW_CHARS)
-    return replace(said, superseded=now)
-
-
-def _shown(found: Found, query: Query, allowance: int) -> str:
-    """The text, cut to what one item may take; of a summary, which can be opened, what the question asks of it."""
-    text = found.record.text
-    wanted = (*query.terms.words, *query.terms.exact)
-    if identity.kind_of(found.record.collection) == "replies":
-        return excerpt(text, wanted, min(int(allowance * _ITEM_SHARE) * 4, _REPLY_CHARS))
-    if found.record.provenance is not Provenance.SUMMARY:
-        return clip(text, max(int(allowance * _ITEM_SHARE) * 4, 64))
-    max_chars = max(int(allowance * _SUMMARY_SHARE) * 4, _SUMMARY_MIN_CHARS)
-    if not found.score:  # nothing of it was asked for: it says what the conversation was about
-        return clip(text, max_chars)
-    return pointer(text, wanted, max_chars)
 
 
 def _count_uses(parts: Parts, chosen: Sequence[Found]) -> None:
