@@ -37,12 +37,12 @@ from clew.index import context
 from clew.index.collection import CollectionIndex, LexicalLane
 from clew.index.search import Query
 from clew.index.sessions import Sessions
-from clew.index.vectors import Grid, to_grid
+from clew.index.vectors import to_grid
 from clew.models import onnx
 from clew.models.choose import make_embedder
 from clew.ports import Embedder
 from clew.services import recall
-from clew.services.meaning import UNREADABLE, Meaning
+from clew.services.meaning import UNREADABLE, Meaning, Meant
 
 FIGURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "locomo": ("turn", ("recall@5", "recall@10", "recall@25", "recall@50")),
@@ -135,7 +135,7 @@ def _variants(embedder: Embedder) -> list[Variant]:
         Variant("no dates", [Change(recall, "keys_asked_for", lambda *_: ())], is_timed=True),
         Variant("no surroundings at all", [without_surroundings], is_timed=True),
         Variant("no words", [Change(CollectionIndex, "lexical", _no_words)], is_timed=True),
-        Variant("no meaning", [Change(Meaning, "of_query", lambda *_: (None, UNREADABLE))], is_timed=True),
+        Variant("no meaning", [Change(Meaning, "of_query", lambda *_: Meant(trouble=UNREADABLE))], is_timed=True),
         Variant("words and meaning alike", weighing({LEXICAL_SHARE: 0.5})),
         Variant("exact terms as any others", [_without_exact_terms()]),
         Variant("no check of the script", [Change(Meaning, "of_query", _reads_everything(embedder))]),
@@ -165,13 +165,13 @@ def _without_exact_terms() -> Change:
     return Change(CollectionIndex, "lexical", lambda index, query: replace(lexical(index, query), exact_share=0.0))
 
 
-def _reads_everything(embedder: Embedder) -> Callable[[Meaning, str], tuple[Grid | None, str | None]]:
+def _reads_everything(embedder: Embedder) -> Callable[[Meaning, str], Meant]:
     """Every query gets a vector, though the model was not trained on its script."""
     shared = SharedEmbedder(embedder)
 
-    def of_query(_: Meaning, text: str) -> tuple[Grid | None, str | None]:
+    def of_query(_: Meaning, text: str) -> Meant:
         with altered(Change(onnx, "mostly_latin", lambda _: True)):
-            return to_grid(shared.embed_query(text))[0], None
+            return Meant(to_grid(shared.embed_query(text))[0], shared.calibration.of_queries)
 
     return of_query
 

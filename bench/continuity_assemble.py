@@ -97,6 +97,7 @@ def _in_processes(options: argparse.Namespace, folder: str) -> dict[str, Measure
     given = ("--store", folder, "--questions", str(options.questions), "--memories", str(options.memories))
     command = [sys.executable, "-m", "bench.continuity_assemble", *given]
     plain = {name: value for name, value in os.environ.items() if name != BLAS_THREADS}
+    os.sync()  # or what was just filled is written to the disk while it is measured
     measured = {}
     for name, environment in ((AS_DAEMON, plain | {BLAS_THREADS: "1"}), ("in any process", plain)):
         done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True)

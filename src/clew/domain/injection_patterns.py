@@ -27,8 +27,7 @@ _SEND = (
 )
 _SHOW = (
     "reveal print show repeat output display disclose expose leak dump recite share tell give list write paste"
-    " translate"
-    " spell encode echo provide starts"
+    " translate spell encode echo provide starts"
 )
 _OWN_PROMPT = (
     r"(?:your (?:\w{1,16} ){0,2}(?:system|hidden|initial|original|secret|internal|developer|base|underlying"
@@ -58,7 +57,8 @@ SIGNS = (
         ("[inst] <<sys>> <|system|>", r"\s{0,4}(?:<<sys>>|you |ignore|do )"),
         (
             "</system </user </assistant </human </tool_ </function_ </untrusted </document </data </context </input"
-            " </instruction </search_result </recalled_history </external </quote </content </result </information",
+            " </instruction </search_result </recalled_history </opened_history </earlier_guidance </observation_log"
+            " </external </quote </content </result </information",
             r"\w{0,16}>\s{0,8}(?:</\w{1,20}>\s{0,8}){0,3}"
             r"(?:<(?:system|user|assistant|human|developer|instructions?|admin)(?:\s|>|_message)"
             r"|#{0,4}\s?(?:system|human|user|assistant|developer|new task|new instructions?|instructions?)\s?:)",
