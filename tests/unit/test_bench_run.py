@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench import ablation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -291,3 +292,13 @@ def test_the_report_says_nothing_of_addresses_and_folders(equipment: Equipment) 
     assert {"search_weights", "pack_min_similarity", "tokenizer"} <= set(answer["settings"])
     found = commit()
     assert found is None or len(found.removesuffix("-dirty")) == 40
+
+
+def test_every_part_of_the_retriever_can_be_left_out(equipment: Equipment) -> None:
+    assert equipment.embedder is not None
+    variants = ablation._variants(equipment.embedder)
+    ablation._measure("locomo", [tiny_corpus()], equipment.config, equipment.embedder, variants)
+    assert {variant.name: len(variant.outcomes["locomo"]) for variant in variants} == {
+        variant.name: len(tiny_corpus().questions) for variant in variants
+    }
+    assert variants[0].figures("locomo")[0] == 1.0
