@@ -112,7 +112,7 @@ REQUIREMENTS: dict[str, str | Planned] = {
     "OPS-1": Planned(("Prometheus", "systemd")),
     "PERF-1": DONE,
     "PERF-2": Planned(),
-    "PERF-3": Planned(),
+    "PERF-3": DONE,
     "SAFE-1": Planned(),
     "SAFE-2": DONE,
 }
