@@ -309,6 +309,7 @@ class Memory(api.MemoryApi):
                 self._store.forget_vectors()
         if self._parts.meaning.available or not request.everything:
             count = max(count, self._parts.meaning.adopt())
+            self._parts.indexes.forget()
             self._indexer.wake()
         return api.Done(count=count)
 

@@ -207,6 +207,19 @@ def test_a_request_sees_a_collection_as_it_was_at_its_first_look_and_the_next_on
     assert sizes == [1, 1, 1, 2, 3]
 
 
+def test_a_request_under_way_sees_what_was_forgotten_as_it_is_then() -> None:
+    store = MemoryStore()
+    cache = IndexCache(store, 1 << 20)
+    store.put([record("fox", id="1")])
+    with cache.once():
+        with cache.current("user:u") as index:
+            assert index.size == 1
+        store.put([record("hen", id="2")])
+        cache.forget()
+        with cache.current("user:u") as index:
+            assert index.size == 2
+
+
 def test_an_index_that_is_not_kept_is_loaded_again_within_a_request() -> None:
     store = MemoryStore()
     cache = IndexCache(store, 0)

@@ -103,6 +103,8 @@ class TestQuote:
             ("\x7f", "delete"),
             ("\u00ab", "quotation mark like two brackets"),
             ("\u25c0", "triangle like a bracket"),
+            ("\u269e", "three lines like a bracket"),
+            ("\u27a4", "arrowhead like a bracket"),
             ("\u275d", "ornament like a quotation mark"),
             ("\u2264", "sign that holds a bracket"),
             ("\u2033", "prime like a quotation mark"),

@@ -61,10 +61,10 @@ itself or ASCII that may stand plain: no bracket of the frame, no quotation mark
 _PLAIN_SYMBOLS = (
     "\u00a1-\u00a7\u00a9\u00ae\u00b0\u00b1\u00b6\u00b7\u00bf\u00d7\u00f7\u2020-\u2022\u2030"  # of everyday writing
     "\u20a0-\u20bf\u2122\u2190-\u21ff\u2211\u2212\u221a\u221e\u2248\u2260"  # money, arrows, sums
-    "\u2500-\u25b5\u25c6-\u275a\u2761-\u2767\u2776-\u27bf"  # lines of boxes and trees, shapes, signs
+    "\u2500-\u25b5\u25c6-\u269d\u26a0-\u275a\u2761-\u2767\u2776-\u27a1\u27a5-\u27bf"  # boxes and trees, shapes, signs
     "\U0001f300-\U0001f64f\U0001f680-\U0001f6d7\U0001f6dd-\U0001f6ec\U0001f6f0-\U0001f6fc"  # pictures
-    "\U0001f900-\U0001f9ff\U0001fa70-\U0001fa74\U0001fa78-\U0001fa7c\U0001fa80-\U0001fa86\U0001fa90-\U0001faac\U0001fab0-\U0001faba"
-    "\U0001fac0-\U0001fac5\U0001fad0-\U0001fad9\U0001fae0-\U0001fae7\U0001faf0-\U0001faf6"
+    "\U0001f900-\U0001f9ff\U0001fa70-\U0001fa74\U0001fa78-\U0001fa7c\U0001fa80-\U0001fa86\U0001fa90-\U0001faac"
+    "\U0001fab0-\U0001faba\U0001fac0-\U0001fac5\U0001fad0-\U0001fad9\U0001fae0-\U0001fae7\U0001faf0-\U0001faf6"
 )
 """Symbols that people and their tools write, which a model reads as they are and would pay for many times over as
 escapes. Under the same condition as punctuation: nothing that points or opens like a bracket, nor a quotation mark."""

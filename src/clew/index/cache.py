@@ -52,6 +52,11 @@ class IndexCache:
         finally:
             self._request.seen = None
 
+    def forget(self) -> None:
+        """Load every index anew when it is used next, also within a request: all that vectors say has changed."""
+        with self._lock:
+            self._entries.clear()
+
     def _bring_up_to_date(self, collection: str, entry: _Entry) -> None:
         index = entry.index
         index.apply(self._store.feed(collection, index.until))

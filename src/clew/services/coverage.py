@@ -35,8 +35,9 @@ class Coverage:
             return {}
         with self._lock:
             known = self._maps.get(session_id)
-            if known is None or known[0] != until:
-                known = (until, _covered(parts, session_id))
+        if known is None or known[0] != until:
+            known = (until, _covered(parts, session_id))
+        with self._lock:
             self._maps[session_id] = known
             self._maps.move_to_end(session_id)
             if len(self._maps) > MAX_SESSIONS:

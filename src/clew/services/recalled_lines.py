@@ -19,8 +19,8 @@ _ITEM_SHARE = 0.5
 """The largest part of the recall one item may take; longer texts are cut, visibly. Less leaves room for more of them
 and shows few whole: of an agent's tool output, 1,000 tokens then hold 41% of what is asked for and not 54%."""
 
-_LEAST_CUT_TOKENS = 64
-"""No item is cut to less than this, frame of the line included."""
+_LEAST_CHARS = 64
+"""No text is cut to less than this."""
 
 _SUMMARY_SHARE = 0.06
 _SUMMARY_MIN_CHARS = 120
@@ -46,7 +46,7 @@ def lines_that_fit(
 ) -> tuple[list[Found], str, int]:
     """Each that still fits beside those before it, shown best first; lines count as they will be rendered."""
     allowance = context.allocation.recall
-    most = max(int(allowance * _ITEM_SHARE), _LEAST_CUT_TOKENS)
+    most = int(allowance * _ITEM_SHARE)
     used = frame_tokens(parts, FRAME_OPEN, FRAME_CLOSE)
     rests: dict[int, str] = {}
 
@@ -60,8 +60,9 @@ def lines_that_fit(
             break
         record, text = wanted[place].record, _shown(wanted[place], query, allowance)
         rest, cost = rendered(record, text)
-        if cost > most:  # characters are not all alike: code and some scripts take more tokens than others
-            rest, cost = rendered(record, clip(text, len(text) * most // cost))
+        shorter = len(text) * most // cost
+        if _LEAST_CHARS <= shorter < len(text):  # code, and some scripts, take more tokens for as many characters
+            rest, cost = rendered(record, clip(text, shorter))
         if used + cost <= allowance:
             rests[place] = rest
             used += cost
@@ -93,7 +94,7 @@ def _shown(found: Found, query: Query, allowance: int) -> str:
     if identity.kind_of(found.record.collection) == "replies":
         return excerpt(text, wanted, min(int(allowance * _ITEM_SHARE) * 4, _REPLY_CHARS))
     if found.record.provenance is not Provenance.SUMMARY:
-        return clip(text, max(int(allowance * _ITEM_SHARE) * 4, 64))
+        return clip(text, max(int(allowance * _ITEM_SHARE) * 4, _LEAST_CHARS))
     max_chars = max(int(allowance * _SUMMARY_SHARE) * 4, _SUMMARY_MIN_CHARS)
     if not found.score:  # nothing of it was asked for: it says what the conversation was about
         return clip(text, max_chars)

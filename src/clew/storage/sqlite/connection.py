@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import queue
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +19,11 @@ OLDEST_SQLITE = (3, 51, 3)
 APPLICATION_ID = 0x434C4557  # "CLEW"
 BUSY_TIMEOUT_MS = 30_000
 READERS = 8
+"""Connections for reading that are kept while nobody needs them."""
+
+MANY_READERS = 64
+PATIENCE_S = 0.1
+"""Where so many are lent, a reader waits so long for one of them before another is made."""
 
 
 def require_sqlite() -> None:
@@ -158,35 +163,59 @@ class UseLock:
 
 
 class ReaderPool:
-    """Connections for reading, lent to one thread at a time and made when first needed."""
+    """Connections for reading, lent to one thread at a time and made when needed.
+
+    Nobody waits for one as long as there are not very many, and never for long: who reads may hold a lock that another
+    wants who has a connection already, and the two would wait for each other for ever.
+    """
 
     def __init__(self, path: Path, synchronous: str) -> None:
         self._path = path
         self._synchronous = synchronous
-        self._free: queue.LifoQueue[apsw.Connection | None] = queue.LifoQueue()
+        self._idle: list[apsw.Connection] = []
+        self._lent = 0
         self._closed = False
-        for _ in range(READERS):
-            self._free.put(None)
+        self._returned = threading.Condition()
 
     @contextmanager
     def borrow(self) -> Iterator[apsw.Connection]:
-        connection = self._free.get()
+        connection = self._take()
         try:
-            if self._closed:
-                raise StoreError("the store is closed")
             connection = connection or connect(self._path, self._synchronous)
             yield connection
         finally:
-            self._free.put(connection)
+            self._give_back(connection)
 
     def close(self) -> None:
         """Waits for readers under way; later ones are refused."""
-        self._closed = True
-        lent = [self._free.get() for _ in range(READERS)]
-        for connection in lent:
-            if connection is not None:
-                connection.close()
-            self._free.put(None)
+        with self._returned:
+            self._closed = True
+            self._returned.notify_all()
+            self._returned.wait_for(lambda: self._lent == 0)
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _take(self) -> apsw.Connection | None:
+        """One that is idle; None where a new one has to be made."""
+        with self._returned:
+            if self._lent >= MANY_READERS:
+                self._returned.wait_for(lambda: self._idle or self._closed, PATIENCE_S)
+            if self._closed:
+                raise StoreError("the store is closed")
+            self._lent += 1
+            return self._idle.pop() if self._idle else None
+
+    def _give_back(self, connection: apsw.Connection | None) -> None:
+        with self._returned:
+            is_kept = len(self._idle) < READERS
+            if connection is not None and is_kept:
+                self._idle.append(connection)
+        if connection is not None and not is_kept:
+            connection.close()
+        with self._returned:
+            self._lent -= 1
+            self._returned.notify_all()
 
 
 def _version(connection: apsw.Connection) -> int:
