@@ -111,7 +111,7 @@ REQUIREMENTS: dict[str, str | Planned] = {
     "HOST-2": DONE,
     "OPS-1": Planned(("Prometheus", "systemd")),
     "PERF-1": DONE,
-    "PERF-2": Planned(),
+    "PERF-2": DONE,
     "PERF-3": DONE,
     "SAFE-1": Planned(),
     "SAFE-2": DONE,
