@@ -35,7 +35,7 @@ from clew.api import Compact, Context, Message, RecordView
 from clew.config import Config
 
 BUDGET_TOKENS = 2_000
-CONTEXT_TOKENS = 300
+CONTEXT_TOKENS = 280
 WORDS_ALONE = "none"
 USER = "reader"
 MOST_OPENED = 3
@@ -85,7 +85,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--path", type=Path, required=True, help="LoCoMo as JSON, gzipped or not")
     parser.add_argument(
-        "--context", type=int, default=CONTEXT_TOKENS, help="tokens of the context before summaries are opened (300)"
+        "--context", type=int, default=CONTEXT_TOKENS, help="tokens of the context before summaries are opened (280)"
     )
     parser.add_argument("--only", help="names of conversations, with commas between")
     options = parser.parse_args()

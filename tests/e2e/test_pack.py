@@ -200,7 +200,7 @@ def test_every_reason_is_reached_and_every_candidate_has_one(memory: Memory) -> 
         "one more": Reason.CAP,
         "secret": Reason.SCOPE,
     }
-    tight = packed(budget_tokens=120)
+    tight = packed(budget_tokens=90)
     assert (tight["lead"], tight["one more"]) == (Reason.RELEVANT, Reason.BUDGET)
     assert packed(kinds=("decision",))["lead"] == Reason.KIND
     elsewhere = {Reason.KIND, Reason.PRESENT, Reason.DUE, Reason.STALE, Reason.ENDED}

@@ -107,7 +107,7 @@ def test_a_line_that_cites_a_record_is_left_out_alone(item: str) -> None:
         "<recalled_history>\nWhat does this tag mean?\n</recalled_history>",
         "Why does it end in </earlier_guidance>?",
         "grep -rn 'recalled_history' src",
-        f"It starts with {FRAME_OPEN[:60]} and so on.",
+        f"It starts with {FRAME_OPEN[:50]} and so on.",
         ITEMS[2],
         '[1,"2024-05-01","ada","a row of a table"]',
         '[1,"2024-05-01","ada","a row",{"trust":"untrusted"}]',

@@ -21,7 +21,7 @@ from clew.domain.ranking import SIMILARITY_ALONE
 from clew.domain.tail import Tail, TailTurn
 from clew.index.search import Query
 from clew.services import guidance
-from clew.services.assembly import NEWLINE_TOKENS, Assembly, Recalled, frame_tokens, quoted
+from clew.services.assembly import Assembly, Recalled, frame_tokens, quoted
 from clew.services.authored import Shelf, over_share
 from clew.services.observe import buffer_tail
 from clew.services.observed_context import Mode, Observed, as_it_is, behind_observed, checked_mode, fitted, observed
@@ -34,6 +34,7 @@ from clew.services.truth import Truth
 from clew.services.turns import (
     MESSAGE_OVERHEAD_TOKENS,
     checked_budget,
+    line_tokens,
     tail_of,
     tail_target,
     tail_turn,
@@ -238,13 +239,13 @@ def _guidance(parts: Parts, request: Assemble, asked: _Asked, tail: Sequence[Con
     """What the user laid down that the question touches, nearest first; each sentence once."""
     names = guidance.collections(request.user_id, request.session_id)
     query = replace(asked.query, weights=SIMILARITY_ALONE)
+    least = parts.config.recall_min_similarity
     with parts.store.reading():
-        found = best(parts, query, names, GUIDANCE_CANDIDATES, exclude=asked.exclude)
+        found = best(parts, query, names, GUIDANCE_CANDIDATES, exclude=asked.exclude, at_least=least)
     said = {message.text for message in tail if _is_said_by_user(message)}
     nearest: dict[str, Found] = {}
     for item in found:
-        near = item.candidate.similarity > parts.config.recall_min_similarity
-        if near and guidance.may_guide(item.record) and item.record.text not in said:
+        if item.candidate.similarity > least and guidance.may_guide(item.record) and item.record.text not in said:
             nearest.setdefault(item.record.text, item)
     return list(nearest.values())
 
@@ -261,7 +262,7 @@ def _plan(
         base=tail.base_tokens,
         soft=[piece.tokens for piece in shelf.soft],
         extension=tail.extension,
-        guidance=[parts.counter.bound(text) + NEWLINE_TOKENS for text in guidance_lines],
+        guidance=[line_tokens(parts, text) for text in guidance_lines],
         guidance_frame=frame_tokens(parts, GUIDANCE_OPEN, GUIDANCE_CLOSE),
         shares=Shares(soft=config.authored_soft_share, tail=config.tail_share, guidance=config.guidance_share),
     )

@@ -18,12 +18,10 @@ from clew.domain.tail import Tail
 from clew.services.authored import Shelf
 from clew.services.parts import Parts
 from clew.services.recall import Found, hit
-from clew.services.turns import MESSAGE_OVERHEAD_TOKENS, speaker_of
+from clew.services.turns import MESSAGE_OVERHEAD_TOKENS, line_tokens, speaker_of
 
 MAX_LEFT_OUT = 50
 """Of one section, in a receipt."""
-
-NEWLINE_TOKENS = 1
 
 MAX_WHO_CHARS = 80
 """Of a speaker's name, which is whatever a client says it is."""
@@ -75,7 +73,7 @@ def _warning(record: Record) -> str:
 
 def frame_tokens(parts: Parts, opening: str, closing: str) -> int:
     """What a frame costs around whatever is in it."""
-    return parts.counter.bound(opening) + parts.counter.bound(closing) + MESSAGE_OVERHEAD_TOKENS + NEWLINE_TOKENS
+    return line_tokens(parts, opening) + parts.counter.bound(closing) + MESSAGE_OVERHEAD_TOKENS
 
 
 @dataclass(frozen=True, slots=True)

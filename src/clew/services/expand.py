@@ -24,11 +24,12 @@ from clew.domain.framing import OPENED_CLOSE, OPENED_OPEN, dated, frame
 from clew.domain.lineage import Lineage, lineage_of
 from clew.domain.model import Record
 from clew.errors import InvalidInput, NotFound
-from clew.services.assembly import NEWLINE_TOKENS, said, when
+from clew.services.assembly import said, when
 from clew.services.history import Summary, active_view, all_summaries
 from clew.services.parts import Parts
 from clew.services.recall import MAX_HITS, recall
 from clew.services.records import view
+from clew.services.turns import line_tokens
 
 MAX_DEPTH = 64
 MAX_OPENED = 100
@@ -106,8 +107,7 @@ class _Opening:
     def _costs(self, turn: Record) -> tuple[str, int, int]:
         """A turn's time, what the line of that costs, and what its own does."""
         at = when(turn, self.now_ms)
-        of_time, of_turn = (self.parts.counter.bound(line) + NEWLINE_TOKENS for line in (dated(at), said(turn)))
-        return at, of_time, of_turn
+        return at, line_tokens(self.parts, dated(at)), line_tokens(self.parts, said(turn))
 
     def _rendered(self, chosen: Sequence[Record]) -> tuple[str, int]:
         """In the order they were said; a time stands above the turns that have it."""

@@ -34,9 +34,8 @@ from clew.errors import NotFound, SummarizerFailed
 from clew.services.history import is_turn
 from clew.services.observation_store import Log, line_ref, read_log, write_log
 from clew.services.parts import Parts
-from clew.services.turns import speaker_of, stored_message, tail_turn
+from clew.services.turns import line_tokens, speaker_of, stored_message, tail_turn
 
-NEWLINE_TOKENS = 1
 ABSTRACT_TOKENS = 800
 """Of what a model writes for one piece of a run."""
 
@@ -162,7 +161,7 @@ def block_tokens(parts: Parts, lines: Sequence[Observation]) -> int:
 
 def costing(parts: Parts) -> Costing:
     """What a line takes, counted on the safe side: with its day, and with the end of the line."""
-    return lambda line: parts.counter.bound(observation_block.line(line)) + NEWLINE_TOKENS
+    return lambda line: line_tokens(parts, observation_block.line(line))
 
 
 def _due(parts: Parts, turns: Sequence[Record], limit_tokens: int, *, force: bool) -> Iterator[Sequence[Record]]:

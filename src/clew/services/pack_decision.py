@@ -20,7 +20,7 @@ from clew.domain.paths import without_private_paths
 from clew.domain.ranking import WORDS_ALONE
 from clew.errors import InvalidInput
 from clew.index.search import Query
-from clew.services.assembly import NEWLINE_TOKENS, when
+from clew.services.assembly import when
 from clew.services.intake import check_unicode
 from clew.services.pack_graph import along_the_graph
 from clew.services.pack_search import Route, Sightings, look, routes
@@ -28,7 +28,7 @@ from clew.services.pack_truth import in_truth
 from clew.services.parts import Parts
 from clew.services.recall import prepare
 from clew.services.records import checked_limit
-from clew.services.turns import speaker_of
+from clew.services.turns import line_tokens, speaker_of
 
 MAX_BUDGET_TOKENS = 1_000_000
 MAX_ITEMS = 100
@@ -165,9 +165,9 @@ def _laid_out(
     def cost(shown: Shown) -> int:
         against = _WIDEST_NUMBER if shown.entry.contradicts else None
         instead = _WIDEST_NUMBER if shown.entry.replaced_by else None
-        return parts.counter.bound(line(shown, _WIDEST_NUMBER, against, instead)) + NEWLINE_TOKENS
+        return line_tokens(parts, line(shown, _WIDEST_NUMBER, against, instead))
 
-    frame = parts.counter.bound(PACK_OPEN) + parts.counter.bound(PACK_CLOSE) + NEWLINE_TOKENS
+    frame = line_tokens(parts, PACK_OPEN) + parts.counter.bound(PACK_CLOSE)
     words = (*query.terms.words, *query.terms.exact)
     fitted, reasons = fit(
         entries, words, cost, allowance=policy.budget_tokens - frame, outside_allowance=policy.untrusted_tokens

@@ -10,10 +10,11 @@ from clew.domain.excerpt import excerpt, pointer
 from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, numbered, unnumbered
 from clew.domain.model import Provenance, Record
 from clew.index.search import Query
-from clew.services.assembly import NEWLINE_TOKENS, Assembly, frame_tokens, quoted
+from clew.services.assembly import Assembly, frame_tokens, quoted
 from clew.services.parts import Parts
 from clew.services.recall import Found
 from clew.services.truth import Truth
+from clew.services.turns import line_tokens
 
 _ITEM_SHARE = 0.5
 """The largest part of the recall one item may take; longer texts are cut, visibly. Less leaves room for more of them
@@ -53,7 +54,7 @@ def lines_that_fit(
     def rendered(record: Record, text: str) -> tuple[str, int]:
         """A line behind its number, and what it costs."""
         rest = unnumbered(_with_truth(quoted(record, context.now_ms, text), truth, record))
-        return rest, parts.counter.bound(numbered(rest, _WIDEST_NUMBER)) + NEWLINE_TOKENS
+        return rest, line_tokens(parts, numbered(rest, _WIDEST_NUMBER))
 
     for place in _in_turn(wanted):
         if allowance - used < _SHORTEST_ITEM_TOKENS:

@@ -51,6 +51,11 @@ def stored_message(record: Record) -> ContextMessage:
     )
 
 
+def line_tokens(parts: Parts, line: str) -> int:
+    """What a line costs with its end, which tokenizers join to what stands before it."""
+    return parts.counter.bound(f"{line}\n")
+
+
 def tail_turn(parts: Parts, message: ContextMessage) -> TailTurn:
     tokens = parts.counter.bound(message.text) + MESSAGE_OVERHEAD_TOKENS
     return TailTurn(role_of(message.role), tokens, message.tool_call_ids, message.tool_call_id)
