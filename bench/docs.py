@@ -26,6 +26,9 @@ DATASETS: Mapping[str, tuple[str, ...]] = {
 }
 """Where each may be in the folder."""
 
+BUDGETED = ("locomo", "longmemeval")
+"""Those on which systems are compared by what a budget of tokens holds."""
+
 SYSTEMS = "all"
 
 
@@ -63,11 +66,14 @@ def _found(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _steps(found: Mapping[str, Path], work: Path, system: str) -> Iterator[Step]:
     vectors = ("--vectors", str(work / "vectors.npz"))
+    answers = []
+    for name in filter(found.__contains__, BUDGETED):
+        answers.append(work / f"{name}.json")
+        given = ("--dataset", name, "--path", str(found[name]), "--system", system)
+        yield Step(f"systems on {name}", ("-m", "clew.cli.main", "bench", *given, *vectors, "--json"), answers[-1])
+    if answers:
+        yield Step("evidence against token budget", ("-m", "bench.budget", *map(str, answers)))
     if "locomo" in found:
-        answer = work / "locomo.json"
-        given = ("--dataset", "locomo", "--path", str(found["locomo"]), "--system", system)
-        yield Step("systems on LoCoMo", ("-m", "clew.cli.main", "bench", *given, *vectors, "--json"), answer)
-        yield Step("evidence against token budget", ("-m", "bench.budget", str(answer)))
         yield Step("cross-validation of weights", ("-m", "bench.weights", "--path", str(found["locomo"]), *vectors))
     if found:
         paths = tuple(word for name, path in found.items() for word in (f"--{name}", str(path)))
