@@ -81,6 +81,19 @@ def test_closing_waits_for_a_reader_under_way_and_refuses_later_ones(pool: Reade
         assert not _is_open(lent)
 
 
+def test_a_reader_that_cannot_be_closed_keeps_nobody_waiting(pool: ReaderPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stubborn:
+        def close(self) -> None:
+            raise StoreError("busy")
+
+    monkeypatch.setattr(connection, "READERS", 0)
+    monkeypatch.setattr(connection, "connect", lambda *_: Stubborn())
+    with pytest.raises(StoreError, match="busy"), pool.borrow():
+        pass
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(pool.close).result(STUCK_S)
+
+
 def _is_open(lent: object) -> bool:
     try:
         lent.in_transaction  # type: ignore[attr-defined]  # noqa: B018

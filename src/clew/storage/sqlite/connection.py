@@ -211,11 +211,13 @@ class ReaderPool:
             is_kept = len(self._idle) < READERS
             if connection is not None and is_kept:
                 self._idle.append(connection)
-        if connection is not None and not is_kept:
-            connection.close()
-        with self._returned:
-            self._lent -= 1
-            self._returned.notify_all()
+        try:
+            if connection is not None and not is_kept:
+                connection.close()
+        finally:  # or `close` would wait for it for ever
+            with self._returned:
+                self._lent -= 1
+                self._returned.notify_all()
 
 
 def _version(connection: apsw.Connection) -> int:
