@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.config import Config
+from clew.domain.framing import Quoted, frame, line
+from clew.domain.own_text import OWN_FRAMES
 from clew.errors import InvalidInput
 from clew.models import tokens
 from clew.models.calibrate import calibration_texts
@@ -170,3 +172,14 @@ def test_without_the_extra_auto_estimates_and_a_named_encoding_is_refused(monkey
     assert make_counter(Config(tokenizer="auto")).name == "estimate"
     with pytest.raises(InvalidInput, match="tokens"):
         make_counter(Config(tokenizer="o200k_base"))
+
+
+@needs_tokens_extra
+@pytest.mark.parametrize("encoding", EXACT)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=4))
+def test_lines_counted_with_their_ends_come_to_exactly_what_their_frame_takes(encoding: str, texts: list[str]) -> None:
+    counter = EXACT[encoding]
+    lines = [line(Quoted("2024-05-01", "Ann", text), number) for number, text in enumerate(texts, 1)]
+    for opening, closing in OWN_FRAMES:
+        one_by_one = sum(counter.bound(f"{each}\n") for each in (opening, *lines)) + counter.bound(closing)
+        assert counter.bound(frame(lines, opening, closing)) == one_by_one
