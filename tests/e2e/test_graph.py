@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
 from clew.services import linking
 from clew.services.graph import lead_to
-from clew.storage.protocol import Task
+from clew.storage.protocol import StoredRecord, Task
 from tests.conftest import OpenMemory
 
 pytestmark = pytest.mark.requirement("GRAPH-2")
@@ -282,6 +283,24 @@ def test_verify_notices_a_graph_that_is_not_what_records_say_and_repair_mends_it
     assert memory.verify(repair=True).ok
     assert names(memory) == ["Atlas", "Kafka"]
     assert store.pending(Task.LINK) == 0
+
+
+@pytest.mark.requirement("SAFE-1")
+def test_a_record_that_arrives_during_verify_raises_no_alarm(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = memory._parts.store
+    monkeypatch.setattr(memory._indexer, "_link_some", lambda: False)
+    arrivals = iter([KAFKA, REDIS, CHOIR])
+    export = store.export
+
+    def export_after_an_arrival(after: int, limit: int) -> list[StoredRecord]:
+        if (text := next(arrivals, None)) is not None:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(memory.ingest, "s", "user", text, user_id="ada").result()
+        return export(after, limit)
+
+    monkeypatch.setattr(store, "export", export_after_an_arrival)
+    assert linking.finding(memory._parts).problems == ()
+    assert store.pending(Task.LINK) > 0
 
 
 @pytest.mark.requirement("STORE-8")

@@ -9,7 +9,7 @@ from clew.domain.graph import SHARED, Extract, owner_of_record
 from clew.domain.graph_extraction import RULES_VERSION, extract, extract_fact
 from clew.domain.model import Draft
 from clew.services.parts import Parts
-from clew.storage.protocol import Finding, Place, StoredRecord
+from clew.storage.protocol import Finding, Place, Task
 
 BATCH = 128
 """Records that are read for the graph in one step."""
@@ -41,36 +41,39 @@ def renew(parts: Parts) -> int:
 
 
 def finding(parts: Parts) -> Finding:
-    """The graph is what its records say; what still waits to be read is left out."""
-    wrong = [f"record {key}" for key in _wrong(parts)]
+    """Checks that the graph is what its records say. Records that still wait to be read are not checked."""
+    wrong = [f"record {key}" for key, _ in _contradicted(parts, settled=True)]
     counts = parts.store.graph_counts(None)
     proof = f"{counts.entities} entities and {counts.edges} edges are what their records say"
     return Finding("graph sources", proof, tuple(wrong[:MAX_PROBLEMS]))
 
 
 def repair(parts: Parts) -> None:
-    """Records of which the graph says something else are read again."""
-    for stored in _every(parts):
-        said = said_by(stored.draft, stored.places)
-        if _differs(parts.store.said([stored.key]).get(stored.key), said):
-            parts.store.link([], {stored.key: said})
+    """Reads the records again that the graph contradicts."""
+    for key, said in _contradicted(parts, settled=False):
+        parts.store.link([], {key: said})
 
 
-def _wrong(parts: Parts) -> Iterator[int]:
-    """Nothing is told of a graph on which work is under way: it is about to change."""
-    if parts.store.graph_counts(()).pending:
-        return
-    for stored in _every(parts):
-        if _differs(parts.store.said([stored.key]).get(stored.key), said_by(stored.draft, stored.places)):
-            yield stored.key
+def _contradicted(parts: Parts, *, settled: bool) -> Iterator[tuple[int, tuple[str, Extract]]]:
+    """The records that the graph contradicts, with what they say; `settled` skips those read while work waits.
+
+    A page of records, what the graph holds of them and the queue are read in one snapshot: between two reads a new
+    record could arrive, and would look as if the graph had missed it.
+    """
+    after = 0
+    while True:
+        with parts.store.reading():
+            page = parts.store.export(after, _RECORDS_A_READ)
+            skip = settled and parts.store.pending(Task.LINK) > 0
+            held = {} if skip else parts.store.said([stored.key for stored in page])
+        if not page:
+            return
+        after = page[-1].key
+        for stored in () if skip else page:
+            said = said_by(stored.draft, stored.places)
+            if _differs(held.get(stored.key), said):
+                yield stored.key, said
 
 
 def _differs(held: tuple[str, Extract] | None, said: tuple[str, Extract]) -> bool:
     return said[1] != Extract() if held is None else held != said
-
-
-def _every(parts: Parts) -> Iterator[StoredRecord]:
-    after = 0
-    while page := parts.store.export(after, _RECORDS_A_READ):
-        yield from page
-        after = page[-1].key
