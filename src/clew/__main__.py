@@ -15,9 +15,10 @@ def main() -> int:
         from clew.hosts.hook import run
 
         return run(arguments[1:])
+    from clew.cli.main import leave
     from clew.cli.main import main as run_command
 
-    return run_command(arguments)
+    return leave(run_command(arguments))
 
 
 if __name__ == "__main__":

@@ -152,3 +152,14 @@ def normalise(values: NDArray[np.float64], weights: Weights, name: str) -> NDArr
         scaled * weights.named[f"{name}.LayerNorm.weight"] + weights.named[f"{name}.LayerNorm.bias"]
     )
     return result
+
+
+def test_an_interrupted_model_embeds_nothing_more(tmp_path: Path) -> None:
+    embedder = OnnxEmbedder(write_tiny_pack(tmp_path / "tiny"), threads=2)
+    texts = calibration_texts().unrelated[:20]
+    embedder.embed_passages(texts)
+    embedder.interrupt()
+    with pytest.raises(EmbedderFailed):
+        embedder.embed_passages(texts)
+    with pytest.raises(EmbedderFailed):
+        embedder.embed_query("the cat")

@@ -269,3 +269,15 @@ def test_a_closed_guard_refuses_work_and_closes_the_model_once() -> None:
     assert model.closed.is_set()
     assert not guarded.ready()
     assert "closed" in failure(guarded)
+
+
+def test_closing_ends_a_call_that_can_be_ended(hanging: Hanging) -> None:
+    class Endable(ScriptedModel):
+        def interrupt(self) -> None:
+            hanging.released.set()
+
+    model = Endable(hanging)
+    guarded = GuardedSummarizer(model, IMPATIENT_MS)
+    failure(guarded)
+    guarded.close()
+    assert model.closed.is_set()

@@ -21,7 +21,7 @@ def drain(invocation: Invocation, memory: MemoryApi) -> Flushed:
     stopped moving.
     """
     total = memory.status().pending
-    least, moved_at = total, time.monotonic()
+    last, moved_at = total, time.monotonic()
     with invocation.progress("Indexing", total) as report:
         while True:
             asked_at = time.monotonic()
@@ -32,8 +32,8 @@ def drain(invocation: Invocation, memory: MemoryApi) -> Flushed:
                 return flushed
             if now - asked_at < STEP_MS / 1000:
                 raise EmbedderFailed(f"{flushed.pending:,} texts wait for a model; `clew status` says why")
-            if flushed.pending < least:
-                least, moved_at = flushed.pending, now
+            if flushed.pending != last:  # notes that are read leave texts to be indexed
+                last, moved_at = flushed.pending, now
             if now - moved_at > STALLED_AFTER_S:
                 raise DeadlineExceeded(f"{flushed.pending:,} texts wait and none gets done; `clew status` says why")
 

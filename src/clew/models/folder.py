@@ -11,6 +11,7 @@ import msgspec
 from clew.domain.calibration import Calibration
 from clew.errors import ModelInstallFailed
 from clew.models.pack import MODEL_FILE, TOKENIZER_FILE, Manifest, describe_file
+from clew.models.runtime import onnx_runtime
 
 _MODEL_PLACES = (MODEL_FILE, f"onnx/{MODEL_FILE}")
 _DEFAULT_MAX_TOKENS = 512
@@ -43,8 +44,7 @@ def copy_onnx_folder(source: Path, target: Path) -> Manifest:
 
 def _dimensions(folder: Path) -> int:
     """The last axis of the model's first output."""
-    import onnxruntime
-
+    onnxruntime = onnx_runtime()
     try:
         session = onnxruntime.InferenceSession(str(folder / MODEL_FILE), providers=["CPUExecutionProvider"])
         size = session.get_outputs()[0].shape[-1]

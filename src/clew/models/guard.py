@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from clew.domain.calibration import Calibration
 from clew.errors import ClewError, EmbedderFailed
-from clew.ports import Embedder, EmbedderIdentity, Vectors
+from clew.ports import Embedder, EmbedderIdentity, Interruptible, Vectors
 
 T = TypeVar("T")
 
@@ -20,6 +20,9 @@ FIRST_BACKOFF_S = 1.0
 LONGEST_BACKOFF_S = 60.0
 PASSAGE_PATIENCE = 10
 """How many times as long as for a query a caller waits for passages, which are longer and come several at once."""
+
+CLOSE_PATIENCE_S = 1.0
+"""How long closing waits for a call that was interrupted. One that does not end then hangs for good."""
 
 CACHED_QUERIES = 512
 CACHED_QUERY_LIMIT_CHARS = 2_000
@@ -95,10 +98,14 @@ class GuardedEmbedder:
         return self._breaker.reason or self._passage_trouble or "ok"
 
     def close(self) -> None:
-        """Stop taking work. Does not wait: a call under way is left to end, or to hang, by itself."""
+        """Stop taking work, and end what is under way. A call that cannot be ended is left behind."""
         self._worker.stop()
         self._passage_worker.stop()
         self._users.close()
+        if isinstance(self._embedder, Interruptible):
+            self._embedder.interrupt()
+        self._worker.join()
+        self._passage_worker.join()
 
     def _embed_query_now(self, text: str) -> Vectors:
         with self._users:
@@ -247,6 +254,10 @@ class _Worker(Generic[T]):
                 job.done.set()
             self._waiting.clear()
             self._changed.notify()
+
+    def join(self) -> None:
+        if self._thread is not None:
+            self._thread.join(CLOSE_PATIENCE_S)
 
     def _submit(self, what: T) -> _Job[T]:
         with self._changed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from clew.domain.calibration import Calibration
 from clew.domain.letters import mostly_latin
 from clew.errors import EmbedderFailed
 from clew.models.pack import Pack
+from clew.models.runtime import onnx_runtime
 from clew.models.vectors import unit_vector
 from clew.ports import EmbedderIdentity, Vectors
 
@@ -39,6 +40,7 @@ class OnnxEmbedder:
         self._identity = pack.identity
         self._tokenizer = _open_tokenizer(pack)
         self._session = _open_session(pack)
+        self._run_options = onnx_runtime().RunOptions()
         self._threads = threads or os.cpu_count() or 1
         self._inputs = {item.name for item in self._session.get_inputs()}
         self._output = self._session.get_outputs()[0].name
@@ -56,11 +58,22 @@ class OnnxEmbedder:
         waiting = deque(zip(rows, texts, strict=True))
         helpers = min(self._threads - 1, len(texts) // MANY_TEXTS)
         with ThreadPoolExecutor(max(helpers, 1), "clew-embed") as pool:  # starts a thread only for what it is given
-            others = [pool.submit(self._embed_waiting, waiting) for _ in range(helpers)]
-            self._embed_waiting(waiting)
-            for other in others:
-                other.result()
+            try:
+                others = self._started(pool, helpers, waiting)
+                self._embed_waiting(waiting)
+                for other in others:
+                    other.result()
+            finally:
+                waiting.clear()  # after a failure, the others need not go on
         return rows
+
+    def _started(
+        self, pool: ThreadPoolExecutor, helpers: int, waiting: deque[tuple[Vectors, str]]
+    ) -> list[Future[None]]:
+        try:
+            return [pool.submit(self._embed_waiting, waiting) for _ in range(helpers)]
+        except RuntimeError:  # the process is about to end, and nothing gets a thread any more
+            return []
 
     def _embed_waiting(self, waiting: deque[tuple[Vectors, str]]) -> None:
         """Take one text after the other, as long as there are any that nobody has taken."""
@@ -77,13 +90,16 @@ class OnnxEmbedder:
             return np.zeros(self._identity.dimensions, np.float32)
         return self._embed(self._manifest.query_prefix + text)
 
+    def interrupt(self) -> None:
+        self._run_options.terminate = True
+
     def close(self) -> None:
         """Nothing to release: the session's memory goes with the object."""
 
     def _embed(self, text: str) -> Vectors:
         try:
             encoded = self._tokenizer.encode(_encodable(text[: self._manifest.max_tokens * _CHARS_PER_TOKEN_LIMIT]))
-            hidden = self._session.run([self._output], self._feeds(encoded.ids))[0]
+            hidden = self._session.run([self._output], self._feeds(encoded.ids), self._run_options)[0]
         except Exception as error:  # both native libraries raise their own, undeclared kinds
             raise EmbedderFailed(f"the embedding model failed: {type(error).__name__}") from error
         pooled = hidden[0, 0] if self._manifest.pooling == "cls" else hidden[0].mean(axis=0)
@@ -126,7 +142,7 @@ def _open_session(pack: Pack) -> Any:
     processor time of a text, and doubles the speed where other work shares the cores.
     """
     try:
-        import onnxruntime
+        onnxruntime = onnx_runtime()
     except ImportError as error:
         raise EmbedderFailed("running a model pack needs the `onnx` extra: pip install 'clew[onnx]'") from error
     options = onnxruntime.SessionOptions()

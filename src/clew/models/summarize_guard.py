@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from clew.errors import ClewError, SummarizerFailed, TooLarge
-from clew.models.guard import FIRST_BACKOFF_S, LONGEST_BACKOFF_S
-from clew.ports import Abstract
+from clew.models.guard import CLOSE_PATIENCE_S, FIRST_BACKOFF_S, LONGEST_BACKOFF_S
+from clew.ports import Abstract, Interruptible
 
 
 class Model(Protocol):
@@ -76,12 +76,17 @@ class GuardedSummarizer:
         return call.abstract
 
     def close(self) -> None:
-        """Stop taking work. Does not wait: the model is released when a call under way has ended."""
+        """Stop taking work, and end what is under way. A call that cannot be ended is left behind."""
         with self._lock:
-            idle = not self._closed and self._running is None
+            running = self._running
+            idle = not self._closed and running is None
             self._closed = True
         if idle:
             self._model.close()
+        if running is not None:
+            if isinstance(self._model, Interruptible):
+                self._model.interrupt()
+            running.ended.wait(CLOSE_PATIENCE_S)
 
     def _refusal(self) -> str | None:
         if self._closed:
@@ -129,6 +134,7 @@ class GuardedSummarizer:
         self._turn.release()
         if closed:
             self._model.close()
+        call.ended.set()
 
     def _abandon(self, call: _Call) -> None:
         """Give up on a call, unless it ended in this very moment."""
@@ -152,6 +158,8 @@ class _Call:
     earlier: str
     max_tokens: int
     done: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Its thread has nothing left to do with the model."""
     abstract: Abstract | None = None
     reason: str = ""
     model_failed: bool = False

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.errors import SummarizerFailed, TooLarge
+from clew.models.runtime import onnx_runtime
 from clew.models.summarize_folder import Seq2SeqFolder
 from clew.models.summarize_text import whole_sentences
 from clew.ports import Abstract
@@ -58,12 +59,19 @@ class OnnxSummarizer:
         text = "\n".join(text for text, _ in written if text)
         return Abstract(text, float(np.mean(chances)) if chances else None)
 
+    def interrupt(self) -> None:
+        self._run_options.terminate = True
+
     def close(self) -> None:
         """Nothing to release: the sessions' memory goes with the object."""
 
     @property
     def _too_long(self) -> str:
         return f"the transcript is longer than {_MOST_PARTS} parts of {self._folder.positions:,} tokens"
+
+    @cached_property
+    def _run_options(self) -> Any:
+        return onnx_runtime().RunOptions()
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -104,19 +112,25 @@ class OnnxSummarizer:
         """The summary of one part, and the probability of each token in it."""
         source = np.array([self._read(part)], np.int64)
         mask = np.ones_like(source)
-        [hidden] = _run(self._encoder, {"input_ids": source, "attention_mask": mask})
+        [hidden] = self._run(self._encoder, {"input_ids": source, "attention_mask": mask})
         feeds = {"encoder_hidden_states": hidden, "encoder_attention_mask": mask}
         tokens, chances = list(self._folder.first_tokens), list[float]()
         for _ in range(min(room, self._folder.positions - len(tokens))):
             if self._monotonic() > deadline:
                 raise SummarizerFailed(f"the summarizing model did not finish within {self._timeout_ms} ms")
-            [logits] = _run(self._decoder, feeds | {"input_ids": np.array([tokens], np.int64)})
+            [logits] = self._run(self._decoder, feeds | {"input_ids": np.array([tokens], np.int64)})
             token, chance = self._next(logits[0, -1], tokens)
             chances.append(chance)
             if token in self._folder.end_tokens:
                 return self._text(tokens), chances
             tokens.append(token)
         return whole_sentences(self._text(tokens)), chances
+
+    def _run(self, session: Any, feeds: dict[str, Any]) -> Any:
+        """The first output, from as many of the inputs as the model takes."""
+        taken = {item.name for item in session.get_inputs()}
+        given = {name: feeds[name] for name in feeds if name in taken}
+        return session.run([session.get_outputs()[0].name], given, self._run_options)
 
     def _read(self, part: str) -> list[int]:
         """The tokens of a part; never more than fit, even where lines make more tokens together than alone."""
@@ -150,12 +164,6 @@ def _repeating(tokens: Sequence[int], length: int) -> list[int]:
     return [tokens[start + length - 1] for start in starts if list(tokens[start : start + length - 1]) == ending]
 
 
-def _run(session: Any, feeds: dict[str, Any]) -> Any:
-    """The first output, from as many of the inputs as the model takes."""
-    taken = {item.name for item in session.get_inputs()}
-    return session.run([session.get_outputs()[0].name], {name: feeds[name] for name in feeds if name in taken})
-
-
 def _open_tokenizer(path: Path) -> Any:
     from tokenizers import Tokenizer
 
@@ -169,8 +177,7 @@ def _open_tokenizer(path: Path) -> Any:
 
 def _open_session(path: Path, inputs: set[str]) -> Any:
     """A session that leaves half of the cores, and the memory it no longer needs, to others."""
-    import onnxruntime
-
+    onnxruntime = onnx_runtime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = max((os.cpu_count() or 1) // 2, 1)
     options.inter_op_num_threads = 1
