@@ -115,10 +115,27 @@ def test_real_lines_of_claude_code_are_all_read(clew: Clew, tmp_path: Path) -> N
     (receipt,) = clew.json("import", str(samples(tmp_path / "samples.jsonl")))["files"]
     assert (receipt["format"], receipt["setAside"], receipt["turns"]) == ("claude-code", 0, 54)
     assert receipt["thinking"] == 1
+    assert (receipt["toolCalls"], receipt["coupledResults"]) == (18, 18)
+    assert receipt["uncoupledResults"] == 8  # six whose calls the file does not hold, two of calls already answered
     assert any("/" in session for session in receipt["sessions"]), "subagents have sessions of their own"
     mine = records(clew, f"turns:{getpass.getuser()}")
     assert len(mine) == receipt["roles"]["user"] == 3
     assert not any("Caveat" in record["text"] or "<bash" in record["text"] for record in mine)
+
+
+def test_a_result_that_a_real_file_holds_before_its_call_is_kept_behind_it_with_its_tool(
+    clew: Clew, tmp_path: Path
+) -> None:
+    (receipt,) = clew.json("import", str(samples(tmp_path / "samples.jsonl")))["files"]
+    called: list[str] = []
+    tools = []
+    for session in receipt["sessions"]:
+        for record in records(clew, f"session_raw:{session}"):
+            called += record["metadata"].get("toolCallIds", [])
+            if record["metadata"].get("toolCallId") in called:
+                tools.append(record["metadata"]["toolName"])
+    assert len(tools) == len(set(tools)) == 18
+    assert "tool" not in tools
 
 
 def test_a_file_that_grew_adds_only_what_is_new(clew: Clew, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from clew.domain.cutting import cut_end
 from clew.transcripts import Format, Tally, Turn, detect, read_turns
 from clew.transcripts.lines import MAX_LINE_BYTES
+from clew.transcripts.order import AHEAD_LINES
 
 pytestmark = pytest.mark.requirement("INGEST-6")
 
@@ -290,3 +291,23 @@ def test_a_line_that_makes_no_sense_is_set_aside_by_its_number(form: Format, lin
 )
 def test_a_format_is_told_by_the_first_line_that_speaks_for_one(lines: list[object], form: Format | None) -> None:
     assert detect(json.dumps(line).encode() for line in lines) == form
+
+
+def test_results_before_their_calls_are_put_behind_them_and_all_else_keeps_its_place() -> None:
+    def result(call: str, uuid: str) -> dict[str, Any]:
+        block = {"type": "tool_result", "tool_use_id": call, "content": f"result of {call}"}
+        return claude("user", [block]) | {"uuid": uuid}
+
+    def asks(call: str, uuid: str) -> dict[str, Any]:
+        return claude("assistant", [{"type": "tool_use", "id": call, "name": "Grep", "input": {}}]) | {"uuid": uuid}
+
+    fillers = [claude("user", f"line {number}") | {"uuid": f"f{number}"} for number in range(AHEAD_LINES + 1)]
+    lines = [result("c1", "r1"), result("none", "r0"), claude("user", "go") | {"uuid": "u"}, {"type": "user"}]
+    lines += [asks("c1", "a1"), result("far", "rf"), *fillers, asks("far", "af"), asks("c2", "a2"), result("c2", "r2")]
+    turns, tally = read(Format.CLAUDE_CODE, *lines)
+    ids = [turn.message.id for turn in turns]
+    assert ids == ["r0", "u", "a1", "r1", "rf", *(str(line["uuid"]) for line in fillers), "af", "a2", "r2"]
+    assert (tally.coupled, tally.uncoupled) == (2, 2)
+    assert [bad.line for bad in tally.bad] == [4]
+    tools = {turn.message.id: turn.message.metadata.get("toolName") for turn in turns}
+    assert (tools["r1"], tools["r2"], tools["r0"], tools["rf"]) == ("Grep", "Grep", "tool", "tool")

@@ -31,7 +31,7 @@ class Moment:
         self.session_id = payload.session_id
         self.daemon = daemon
 
-    def keep(self, role: str, text: str) -> None:
+    def keep(self, role: str, text: str, source: str | None = None) -> None:
         """Store one turn. Delivered again, it is still one."""
         if not text.strip():
             return
@@ -41,9 +41,9 @@ class Moment:
             text = cut_middle(text, MAX_TEXT_CHARS)
         message: dict[str, object] = {"role": role, "text": text, "metadata": self.metadata()}
         if self.payload.identity:
-            message["id"] = _made_id(self.payload.identity, role, str(len(text)))
-        if role == "user" and self.payload.outside:
-            message["source"] = self.payload.outside
+            message["id"] = _made_id(self.payload.identity, role, str(len(text)), *filter(None, [source]))
+        if source:
+            message["source"] = source
         turn = {"sessionId": self.session_id, "userId": self.user_id, "message": message}
         self.daemon.ask("ingest", turn)
         if self.daemon.refusal == _CONFLICT:  # other words of the same length, at the same event
@@ -81,12 +81,20 @@ def _start(moment: Moment) -> str:
 
 
 def _prompt(moment: Moment) -> str:
-    """Memory is asked before the prompt is in it."""
+    """Memory is asked before the prompt is in it, and not for what a host put into the prompt."""
+    from clew.domain.speakers import words_of
     from clew.hosts.hook_recall import for_prompt
 
-    prompt = moment.payload.prompt
-    context = for_prompt(moment.daemon, moment.user_id, moment.session_id, prompt)
-    moment.keep("user", prompt)
+    payload, context = moment.payload, ""
+    if payload.outside:
+        context = for_prompt(moment.daemon, moment.user_id, moment.session_id, payload.prompt)
+        moment.keep("user", payload.prompt, payload.outside)
+        return context
+    for words in words_of([payload.prompt]):
+        if words.is_users:
+            context = for_prompt(moment.daemon, moment.user_id, moment.session_id, words.text)
+        source = f"{payload.host}:{words.writer}" if words.writer else None
+        moment.keep("user" if words.tool is None else "tool", words.text, source)
     return context
 
 

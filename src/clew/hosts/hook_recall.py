@@ -56,9 +56,15 @@ def for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str) -> st
 
 
 def after_compaction(daemon: Daemon, user_id: str, session_id: str) -> str:
-    """What the user laid down, and what was said, that bears on the newest question of the session."""
+    """What the user laid down, and what was said, that bears on the newest question of the session.
+
+    A question that a host did not put there, if the newest turns hold one.
+    """
+    from clew.domain.speakers import other_writer
+
     tail = daemon.ask("assemble", {"sessionId": session_id, "budgetTokens": TAIL_ALONE_TOKENS}).get("messages", [])
-    newest = next((turn for turn in reversed(tail) if turn["role"] == "user"), None)
+    asked_last = [turn for turn in reversed(tail) if turn["role"] == "user"]
+    newest = next((turn for turn in asked_last if other_writer(turn["text"]) is None), *asked_last[:1] or [None])
     if newest is None:
         return ""
     question = {"role": "user", "text": newest["text"][:MAX_QUERY_CHARS], "id": newest["id"]}

@@ -22,6 +22,7 @@ from clew.domain import identity
 from clew.domain.marks import By, Mark, set_by
 from clew.domain.model import PROVENANCE_OF_ROLE, Draft, Provenance, Role, kind_named, least, role_of
 from clew.domain.own_text import without_own
+from clew.domain.speakers import other_writer
 from clew.errors import InvalidInput
 from clew.services.intake import Intake, checked_ts, draft_of
 from clew.services.parts import Parts
@@ -98,7 +99,10 @@ def _known_role(name: object) -> Role | None:
 
 
 def _taken_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) -> Intake:
+    """What a host put into the user's words is not theirs. A turn is one record and is trusted as a whole, so a client
+    that wants to keep both apart gives them as two turns."""
     role = role_of(message.role)
+    writer = other_writer(message.text) if role is Role.USER and message.source is None else None
     return draft_of(
         parts,
         message.text,
@@ -108,7 +112,7 @@ def _taken_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) ->
         provenance=_provenance(role, message),
         ts_ms=ts_ms,
         metadata=_turn_metadata(message),
-        source=message.source,
+        source=message.source if writer is None else f"host:{writer}",
     )
 
 

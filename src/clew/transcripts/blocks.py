@@ -17,7 +17,8 @@ from clew.errors import InvalidInput
 CALL_CHARS = 2000
 """How much of a tool call's arguments is kept with the turn that makes it: enough to be found by."""
 
-_CALLS = frozenset({"toolCall", "tool_use", "server_tool_use", "mcp_tool_use"})
+CALLS = frozenset({"toolCall", "tool_use", "server_tool_use", "mcp_tool_use"})
+RESULTS = frozenset({"tool_result"})
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
@@ -67,11 +68,11 @@ def _add(read: Content, block: Any) -> None:
         read.parts.append(_string(block, "text"))
     elif kind in _THINKING:
         read.thinking += 1
-    elif kind in _CALLS:
+    elif kind in CALLS:
         name = _string(block, "name")
         read.calls[_string(block, "id")] = name
         read.parts.append(describe_call(name, block.get("arguments", block.get("input"))))
-    elif kind == "tool_result":
+    elif kind in RESULTS:
         inner = read_content(block.get("content"))
         call = block.get("tool_use_id")
         failed = block.get("is_error") is True

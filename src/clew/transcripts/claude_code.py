@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from clew.api import JsonObject
+from clew.domain.speakers import INJECTED, NOTIFICATION, SUMMARY
 from clew.errors import InvalidInput
 from clew.transcripts.blocks import Content, Result, read_content
-from clew.transcripts.claude_words import INJECTED, NOTIFICATION, Part, by_another, command_output, parts_of
 from clew.transcripts.turns import Turn, TurnMaker, kind_of, outcome, session_named
+from clew.transcripts.words import Part, by_another, command_output, parts_of
 
+_HOST = "claude-code"
 _TURNS = frozenset({"user", "assistant", "system"})
 _WRITER_OF_MARK = {
     "isSidechain": "subagent",
-    "isCompactSummary": "summary",
+    "isCompactSummary": SUMMARY,
     "isMeta": INJECTED,
     "isVisibleInTranscriptOnly": INJECTED,
 }
@@ -57,11 +59,11 @@ class ClaudeCodeReader:
         elif kind == "system":
             said = [_of_the_program(entry, content.text)]
         elif writer := _writer(entry):
-            said = [by_another(content.text, writer)]
+            said = [by_another(content.text, writer, _HOST)]
         elif content.results:
-            said = [by_another(content.text, INJECTED)]
+            said = [by_another(content.text, INJECTED, _HOST)]
         else:
-            said = parts_of(content.parts)
+            said = parts_of(content.parts, _HOST, one_writer_each=True)
         yield from (part for part in said if part.text.strip())
 
     def _result(self, result: Result) -> Part:
@@ -109,7 +111,7 @@ def _content(entry: dict[str, Any], kind: str) -> Content:
 def _of_the_program(entry: dict[str, Any], text: str) -> Part:
     if entry.get("subtype") in _OWN_WORDS:
         return Part("system", text)
-    return command_output(text) or by_another(text, NOTIFICATION)
+    return command_output(text) or by_another(text, NOTIFICATION, _HOST)
 
 
 def _writer(entry: dict[str, Any]) -> str | None:

@@ -10,6 +10,7 @@ from clew.errors import InvalidInput
 from clew.transcripts.claude_code import ClaudeCodeReader
 from clew.transcripts.lines import NESTED, decoded, numbered
 from clew.transcripts.openclaw import OpenClawReader
+from clew.transcripts.order import calls_first, entries
 from clew.transcripts.plain import PlainReader
 from clew.transcripts.tally import Tally
 from clew.transcripts.turns import Reader, Turn, TurnMaker
@@ -53,13 +54,15 @@ def read_turns(
     Turns go to `session_id`; without one, to the session the file names, or else to `file_session`.
     """
     reader = _reader(form, TurnMaker(form.value, tally, limit_bytes), session_id, file_session)
-    for number, line in numbered(lines):
+    for entry in calls_first(lines) if form is Format.CLAUDE_CODE else entries(lines):
         try:
-            yield from reader.read(decoded(line), number)
+            if isinstance(entry.value, InvalidInput):
+                raise entry.value
+            yield from reader.read(entry.value, entry.line)
         except InvalidInput as error:
-            tally.set_aside(number, error.message)
+            tally.set_aside(entry.line, error.message)
         except RecursionError:
-            tally.set_aside(number, NESTED)
+            tally.set_aside(entry.line, NESTED)
 
 
 def _reader(form: Format, maker: TurnMaker, session_id: str | None, file_session: str) -> Reader:

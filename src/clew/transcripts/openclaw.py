@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from clew.api import JsonObject
+from clew.domain.speakers import other_writer
 from clew.errors import InvalidInput
 from clew.transcripts.blocks import Content, describe_call, read_content
 from clew.transcripts.turns import RECALLED, Turn, TurnMaker, kind_of, outcome, session_named
+from clew.transcripts.words import parts_of
 
+_HOST = "openclaw"
 GUEST = "openclaw:guest"
 """The source of what somebody other than the agent's owner wrote."""
 
@@ -82,11 +85,22 @@ class OpenClawReader:
         if role == "assistant":
             return self._assistant(entry, message, content, line)
         if role == "user":
-            return self._turn(entry, message, line, "user", content.text, source=_source(message))
+            return self._user(entry, message, content, line)
         if role not in _SPOKEN_BY_NOBODY:
             raise InvalidInput(f"unknown role {role[:40]!r}")
         kept_role, source = _SPOKEN_BY_NOBODY[role]
         return self._turn(entry, {}, line, kept_role, content.text, source=source)
+
+    def _user(self, entry: dict[str, Any], message: dict[str, Any], content: Content, line: int) -> Iterator[Turn]:
+        source = _source(message)
+        if source is None and other_writer(content.text) is not None:
+            for place, part in enumerate(parts_of([content.text], _HOST)):
+                given = {**entry, "id": f"{entry['id']}:{place}"} if place and entry.get("id") else entry
+                yield from self._turn(
+                    given, message, line, part.role, part.text, source=part.source, metadata=part.metadata
+                )
+        else:
+            yield from self._turn(entry, message, line, "user", content.text, source=source)
 
     def _assistant(self, entry: dict[str, Any], message: dict[str, Any], content: Content, line: int) -> Iterator[Turn]:
         self._maker.opened(content.calls)

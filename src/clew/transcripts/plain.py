@@ -19,7 +19,12 @@ from clew.domain.identity import ID_BYTES, checked_id, digest, turn_id
 from clew.domain.model import Role, role_of
 from clew.errors import InvalidInput
 from clew.transcripts.lines import BadLine, decoded, numbered
+from clew.transcripts.tally import OTHERS
 from clew.transcripts.turns import Turn, TurnMaker, iso_ms
+from clew.transcripts.words import told_apart
+
+_HOST = "host"
+"""What a source begins with, where nobody says which host it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ def read_transcript(lines: Iterable[bytes], session_id: str, max_text_bytes: int
         except InvalidInput as error:
             transcript.bad.append(BadLine(number, error.message))
         else:
-            transcript.messages.append(message)
+            transcript.messages.extend(told_apart(message, _HOST))
     return transcript
 
 
@@ -59,11 +64,14 @@ class PlainReader:
         self._maker.opened(dict.fromkeys(message.tool_call_ids, ""))
         if role_of(message.role) is Role.TOOL_RESULT:
             self._maker.answered(message.tool_call_id)
+        return [self._turn(part, line) for part in told_apart(message, _HOST)]
+
+    def _turn(self, message: Message, line: int) -> Turn:
         tally = self._maker.tally
         bounded = cut_end(message.text, self._maker.limit_bytes)
         tally.cut += bounded is not message.text
-        tally.add_turn(self._session_id, message.role, message.ts)
-        return [Turn(self._session_id, line, msgspec.structs.replace(message, text=bounded))]
+        tally.add_turn(self._session_id, message.role if message.source is None else OTHERS, message.ts)
+        return Turn(self._session_id, line, msgspec.structs.replace(message, text=bounded))
 
 
 class _Line(msgspec.Struct, kw_only=True):
