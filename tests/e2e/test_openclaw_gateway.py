@@ -195,6 +195,15 @@ def what_was_said_in_a_long_absence_of_the_daemon_is_kept_later(stage: Stage) ->
     stage.daemon.start()
     stage.gateway.turn(OTHER, "Has the calm come?")
     settles(lambda: sorted(said_by_user(stage, OTHER)[2:]), sorted([*said, "Has the calm come?"]))
+    the_owners_words_are_the_owners_though_nobody_listened(stage, said)
+
+
+def the_owners_words_are_the_owners_though_nobody_listened(stage: Stage, said: list[str]) -> None:
+    """What the host proves to be the owner's is recalled in other sessions like anything else of the owner's."""
+    assert {turn.trust for turn in stage.turns(OTHER) if turn.text in said} == {"unknown"}
+    question = "On which days comes the calm?"
+    stage.gateway.turn(f"agent:{AGENT}:later", question)
+    assert [text for text in said if text not in stage.model.asked(question)[-1].prompt] == []
 
 
 def the_hosts_own_command_line_finds_what_was_kept(stage: Stage) -> None:
@@ -207,6 +216,7 @@ def the_plugin_is_taken_out_and_nothing_of_it_stays_behind(stage: Stage) -> None
     home.clew("openclaw", "uninstall")
     assert "clew" not in home.plugins.get("slots", {}).values()
     assert home.plugins.get("load", {}).get("paths", []) == []
+    assert '"clew"' not in home.settings.read_text()
 
 
 def spoken(turns: tuple[RecordView, ...]) -> list[tuple[str | None, str]]:

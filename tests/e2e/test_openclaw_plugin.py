@@ -41,9 +41,13 @@ match sys.argv[1:]:
     case ["config", "set", name, value, "--strict-json"]:
         _, _, plugin, _, key = name.split(".")
         entries[plugin].setdefault("config", {{}})[key] = json.loads(value)
+    case ["config", "unset", "plugins.entries.clew"]:
+        del entries["clew"]
     case ["config", "unset", name]:
         _, _, plugin, _, key = name.split(".")
         del entries[plugin]["config"][key]
+    case ["--version"]:
+        sys.exit(print("OpenClaw {version} (abc1234)"))
     case ["config", "get", name, "--json"]:
         sys.exit(print(json.dumps(settings[name])))
     case _:
@@ -84,7 +88,11 @@ def settings(tmp_path: Path) -> Path:
 @pytest.fixture
 def program(tmp_path: Path, settings: Path) -> Path:
     path = tmp_path / "openclaw"
-    path.write_text(FAKE_OPENCLAW.format(python=sys.executable, settings=settings), "utf-8")
+    return fake_host(path, settings, "2026.9.6")
+
+
+def fake_host(path: Path, settings: Path, version: str) -> Path:
+    path.write_text(FAKE_OPENCLAW.format(python=sys.executable, settings=settings, version=version), "utf-8")
     path.chmod(0o755)
     return path
 
@@ -129,6 +137,7 @@ def test_uninstall_gives_the_slots_back_and_a_later_install_takes_them_again(
     gone = cli.json("openclaw", "uninstall", "--openclaw", str(program))
     assert not gone["ready"]
     assert plugins_of(settings)["slots"] == {"memory": "memory-core", "contextEngine": "legacy"}
+    assert plugins_of(settings)["entries"] == {}
     assert (plugin_folder() / "index.mjs").exists()
     assert cli.json("openclaw", "install", "--openclaw", str(program))["ready"]
 
@@ -159,6 +168,27 @@ def test_a_host_that_is_not_there_or_fails_is_one_sentence(cli: Clew, program: P
     program.write_text("#!/bin/sh\necho 'config is locked' >&2\nexit 9\n", "utf-8")
     said = cli("openclaw", "install", "--openclaw", str(program), status=1)
     assert "failed with status 9: config is locked" in said
+
+
+def test_an_older_host_is_refused_in_one_sentence_and_nothing_is_changed(
+    cli: Clew, tmp_path: Path, settings: Path
+) -> None:
+    before = settings.read_text("utf-8")
+    older = fake_host(tmp_path / "older", settings, "2026.7.35")
+    said = cli("openclaw", "install", "--openclaw", str(older), status=1)
+    assert said.strip().splitlines() == [
+        "error: OpenClaw 2026.7.35 is older than 2026.9.6, the version Clew is tested with; "
+        "update OpenClaw, then install again"
+    ]
+    assert settings.read_text("utf-8") == before
+
+
+def test_a_newer_host_is_installed_with_a_word_about_it(cli: Clew, tmp_path: Path, settings: Path) -> None:
+    newer = fake_host(tmp_path / "newer", settings, "2026.12.1")
+    assert "tested with OpenClaw 2026.9.6, and not with OpenClaw 2026.12.1" in " ".join(
+        cli("openclaw", "install", "--openclaw", str(newer)).split()
+    )
+    assert plugins_of(settings)["entries"]["clew"]["enabled"]
 
 
 def test_settings_that_did_not_take_are_an_error(cli: Clew, program: Path) -> None:

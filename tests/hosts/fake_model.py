@@ -46,8 +46,10 @@ class Asked:
 
     def __init__(self, body: dict[str, Any]) -> None:
         self._messages: list[dict[str, Any]] = body.get("messages", [])
+        self.model: str = body.get("model", "")
         self.tools = [tool["function"]["name"] for tool in body.get("tools", [])]
         self.streaming = bool(body.get("stream"))
+        self.tokens = _tokens(self.prompt) + _tokens(json.dumps(body.get("tools", [])))
 
     @property
     def prompt(self) -> str:
@@ -72,10 +74,12 @@ class FakeModel:
     """Serves chat completions, streamed or whole.
 
     A reply is chosen by the question: the first script whose words stand in it gives its next one. So
-    calls a host makes on the side never take the reply that was meant for a turn.
+    calls a host makes on the side never take the reply that was meant for a turn. Where no script fits, `default` says
+    something.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, default: Callable[[Asked], str] = lambda _: DEFAULT_ANSWER) -> None:
+        self._default = default
         self._lock = threading.Lock()
         self._asked: list[Asked] = []
         self._scripts: list[tuple[str, deque[Reply]]] = []
@@ -100,7 +104,7 @@ class FakeModel:
         with self._lock:
             self._scripts.insert(0, (words, deque(replies)))
 
-    def asked(self, words: str) -> list[Asked]:
+    def asked(self, words: str = "") -> list[Asked]:
         """The requests whose question holds the words, in the order they came."""
         with self._lock:
             return [asked for asked in self._asked if words in asked.question]
@@ -111,7 +115,7 @@ class FakeModel:
             for words, replies in self._scripts:
                 if words in asked.question and replies:
                     return replies.popleft()
-        return Say(DEFAULT_ANSWER)
+        return Say(self._default(asked))
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         model = self
@@ -128,9 +132,9 @@ class FakeModel:
                 if isinstance(reply, Overflow):
                     self._send(400, "application/json", _encode(_OVERFLOW))
                 elif asked.streaming:
-                    self._send(200, "text/event-stream", b"".join(_events(reply)))
+                    self._send(200, "text/event-stream", b"".join(_events(reply, asked)))
                 else:
-                    self._send(200, "application/json", _encode(_completion(reply)))
+                    self._send(200, "application/json", _encode(_completion(reply, asked)))
 
             def _send(self, status: int, kind: str, body: bytes) -> None:
                 self.send_response(status)
@@ -153,19 +157,36 @@ _OVERFLOW = {
         "code": "context_length_exceeded",
     }
 }
-_USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+_CHARS_A_TOKEN = 4
 
 
-def _completion(reply: Say | Use) -> dict[str, Any]:
+def _tokens(text: str) -> int:
+    """About what a provider would count for English."""
+    return -(-len(text) // _CHARS_A_TOKEN)
+
+
+def _usage(reply: Say | Use, asked: Asked) -> dict[str, int]:
+    """What a provider reports; a host goes by it."""
+    said = _tokens(reply.text if isinstance(reply, Say) else json.dumps(reply.arguments))
+    return {"prompt_tokens": asked.tokens, "completion_tokens": said, "total_tokens": asked.tokens + said}
+
+
+def _completion(reply: Say | Use, asked: Asked) -> dict[str, Any]:
     choice = {"index": 0, "message": {"role": "assistant", **_delta(reply)}, "finish_reason": _finish(reply)}
-    return {"id": "completion", "object": "chat.completion", "model": MODEL, "choices": [choice], "usage": _USAGE}
+    return {
+        "id": "completion",
+        "object": "chat.completion",
+        "model": MODEL,
+        "choices": [choice],
+        "usage": _usage(reply, asked),
+    }
 
 
-def _events(reply: Say | Use) -> Iterator[bytes]:
+def _events(reply: Say | Use, asked: Asked) -> Iterator[bytes]:
     for delta, finish in (({"role": "assistant"}, None), (_delta(reply), None), ({}, _finish(reply))):
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         yield _event({"choices": [choice]})
-    yield _event({"choices": [], "usage": _USAGE})
+    yield _event({"choices": [], "usage": _usage(reply, asked)})
     yield b"data: [DONE]\n\n"
 
 

@@ -34,6 +34,11 @@ SETTLE_S = 30.0
 POLL_S = 0.1
 TOKEN = "a token of this test alone"
 AGENT = "main"
+SMALL_AGENT = "small"
+"""Another agent, with a memory of its own and a model of a small window."""
+WINDOW_TOKENS = 32_000
+SMALL_WINDOW_TOKENS = 16_000
+SMALL_MODEL = "fake-small"
 
 T = TypeVar("T")
 
@@ -77,10 +82,11 @@ class Home:
     port: int
 
     @classmethod
-    def make(cls, host: Host, folder: Path, model_url: str) -> Home:
+    def make(cls, host: Host, folder: Path, model_url: str, **more: Any) -> Home:
+        """Settings for one scripted model, with `more` in the place of what they say of the same things."""
         home = cls(host, folder, _free_port())
         home.settings.parent.mkdir(parents=True)
-        home.settings.write_text(json.dumps(_settings(home, model_url)))
+        home.settings.write_text(json.dumps(_settings(home, model_url) | more))
         return home
 
     @property
@@ -141,8 +147,9 @@ class Gateway:
         return self.home.log.read_text("utf-8", "replace")
 
     def turn(self, session_key: str, text: str) -> str:
-        """Say something to the agent in a session; returns its answer."""
-        body = {"model": f"openclaw/{AGENT}", "messages": [{"role": "user", "content": text}]}
+        """Say something to the agent of a session; returns its answer."""
+        agent = session_key.split(":")[1]
+        body = {"model": f"openclaw/{agent}", "messages": [{"role": "user", "content": text}]}
         answer = self._ask("/v1/chat/completions", body, session_key)
         content: str = answer["choices"][0]["message"]["content"]
         return content
@@ -245,17 +252,21 @@ def _introduction() -> dict[str, Any]:
     }
 
 
-def _settings(home: Home, model_url: str) -> dict[str, Any]:
-    model = {
-        "id": MODEL,
-        "name": MODEL,
+def _model(name: str, window_tokens: int) -> dict[str, Any]:
+    return {
+        "id": name,
+        "name": name,
         "reasoning": False,
         "input": ["text"],
-        "contextWindow": 32_000,
+        "contextWindow": window_tokens,
         "maxTokens": 2048,
         "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
     }
-    provider = {"baseUrl": model_url, "apiKey": "none", "api": "openai-completions", "models": [model]}
+
+
+def _settings(home: Home, model_url: str) -> dict[str, Any]:
+    models = [_model(MODEL, WINDOW_TOKENS), _model(SMALL_MODEL, SMALL_WINDOW_TOKENS)]
+    provider = {"baseUrl": model_url, "apiKey": "none", "api": "openai-completions", "models": models}
     return {
         "gateway": {
             "mode": "local",
@@ -274,7 +285,8 @@ def _settings(home: Home, model_url: str) -> dict[str, Any]:
                 "workspace": str(home.folder / "workspace"),
                 "skipBootstrap": True,
                 "heartbeat": {"every": "0m"},
-            }
+            },
+            "list": [{"id": AGENT, "default": True}, {"id": SMALL_AGENT, "model": f"fake/{SMALL_MODEL}"}],
         },
         "tools": {"allow": ["memory_search", "memory_get", "sessions_spawn"]},
         "plugins": {"enabled": True},

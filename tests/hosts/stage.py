@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from clew.api import JournalEntry, ReadJournal, RecordView
 from clew.client import Client, connect
@@ -89,18 +90,18 @@ class Stage:
 
 
 @contextmanager
-def staged() -> Iterator[Stage]:
-    """The scene, ready to play; everything it started is stopped at the end."""
+def staged(model: FakeModel | None = None, **settings: Any) -> Iterator[Stage]:
+    """The scene, ready to play, with a model and settings of the host; everything it started is stopped at the end."""
     host = installed_host()
     with ExitStack() as owned:
         folder = owned.enter_context(short_folder())
         (folder / "AGENTS.md").write_text(f"# Ferries\n\n- {RULE}\n")
-        model = owned.enter_context(FakeModel())
+        model = owned.enter_context(model or FakeModel())
         daemon = DaemonSeat(folder, owned)
         relay = owned.enter_context(Relay(folder / "relay.sock", daemon.socket))
         link = folder / "memory.sock"
         _lead(link, folder / "relay.sock")
-        home = Home.make(host, folder / "home", model.base_url)
+        home = Home.make(host, folder / "home", model.base_url, **settings)
         home.clew("openclaw", "install", "--endpoint", f"unix:{link}")
         gateway = owned.enter_context(running_gateway(home))
         try:

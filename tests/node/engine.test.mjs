@@ -139,7 +139,7 @@ test("the host showing the engine its own view again asks the daemon only once",
   const second = await host.engine().assemble({ ...request, messages: again, tokenBudget: 6000 });
   assert.deepEqual(textsOf(second.messages), textsOf(first.messages));
   assert.equal(peer.of("assemble").length, 1);
-  const other = await host.engine().assemble({ ...request, prompt: "And who leads the launch?", messages: again });
+  const other = await host.engine().assemble({ ...request, prompt: "Who leads our launch in May?", messages: again });
   assert.equal(peer.of("assemble").length, 2);
   assert.equal(peer.of("assemble")[1].params.messages.length, 2, "a quote is not taken for a message");
   assert.equal(quotesOf(other.messages).length, 1);
@@ -215,13 +215,14 @@ test("a subagent reads its person's memory, and what it is told does not become 
   const told = turn("Deploys happen on Friday.", "Noted.");
   await engine.commitTurn({ sessionId: sid, sessionKey: key, messages: told });
   const child = { sessionId: `${sid}-child`, sessionKey: `agent:${agent}:subagent:42` };
+  const spawn = { parentSessionKey: key, childSessionKey: child.sessionKey };
+  assert.equal(await engine.prepareSubagentSpawn(spawn), undefined);
   await engine.commitTurn({ ...child, messages: turn("Summarise the deploy log.", "Done.") });
   const found = await engine.assemble({ ...child, messages: [], prompt: "When do deploys happen?", tokenBudget: 4000 });
   assert.match(quotesOf(found.messages)[0], /Deploys happen on Friday/);
   const { records } = await ask(running.endpoint, "list", { collection: `turns:${agent}` });
   assert.deepEqual(records.map(({ text }) => text), ["Deploys happen on Friday."]);
   assert.equal((await raw(child.sessionId)).length, 2);
-  assert.equal(await engine.prepareSubagentSpawn({ childSessionKey: child.sessionKey }), undefined);
 });
 
 test("memory belongs to the configured person, else to the agent", async () => {
@@ -283,6 +284,56 @@ test("a compaction that the host gives up, or that finds nothing to do, is an an
   assert.deepEqual(given, { ok: false, compacted: false, reason: "the host gave the call up" });
   const nothing = await engine.compact({ sessionId: sid, sessionKey: key });
   assert.deepEqual([nothing.ok, nothing.compacted], [true, false]);
+  assert.match(nothing.reason, /^nothing to compact/, "any other beginning fails the host's turn");
+});
+
+test("a prompt that must shrink does: what is recalled goes first, the newest turns stay", async () => {
+  const { key, sid, engine } = place();
+  const about = { sessionId: sid, sessionKey: key };
+  const told = Array.from({ length: 60 }, (_, number) => turn(`Crane ${number} lifts ${"crates ".repeat(90)}`, "Noted."));
+  await engine.commitTurn({ sessionId: `${sid}-other`, sessionKey: key, messages: told.flat() });
+  const own = turn("We plan the work of the cranes.", "Gladly.");
+  await engine.commitTurn({ ...about, messages: own });
+  const request = { ...about, messages: own, tokenBudget: 6000 };
+  const full = await engine.assemble({ ...request, prompt: "Which crane lifts crates?" });
+  assert.ok(full.estimatedTokens > 2400 && full.estimatedTokens <= 6000 * 0.8);
+  const currentTokenCount = full.estimatedTokens + 2000;
+  const outcome = await engine.compact({ ...about, force: true, tokenBudget: 6000, currentTokenCount });
+  assert.deepEqual([outcome.ok, outcome.compacted], [true, true]);
+  assert.ok(outcome.result.tokensAfter <= 6000 * 0.6);
+  const small = await engine.assemble({ ...request, prompt: "Which crane lifts most crates?" });
+  assert.ok(small.estimatedTokens <= 6000 * 0.6 - 2000);
+  assert.deepEqual(small.messages.slice(0, 2), own);
+  for (let number = 0; number < 30; number += 1) await engine.commitTurn({ ...about, messages: turn("Go on.", "Yes.") });
+  const eased = await engine.assemble({ ...request, prompt: "Which crane lifts few crates?" });
+  assert.ok(eased.estimatedTokens > 2400, "a limit does not stay for ever");
+});
+
+test("a turn whose tools fill the window gets a smaller context, and never one over what is left", async () => {
+  const { key, sid, engine } = place();
+  const about = { sessionId: sid, sessionKey: key };
+  const told = Array.from({ length: 60 }, (_, number) => turn(`Crane ${number} lifts ${"crates ".repeat(90)}`, "Noted."));
+  await engine.commitTurn({ sessionId: `${sid}-other`, sessionKey: key, messages: told.flat() });
+  const request = { ...about, messages: [], prompt: "Which crane lifts crates?" };
+  const first = await engine.assemble({ ...request, tokenBudget: 6000 });
+  const again = await engine.assemble({ ...request, tokenBudget: 10_000 });
+  assert.deepEqual(again.messages, first.messages, "the window is larger than the budget; nothing has changed");
+  const later = await engine.assemble({ ...request, tokenBudget: 7000 });
+  assert.ok(later.estimatedTokens <= 3000 && later.estimatedTokens > 0);
+});
+
+test("the host's working copies and incognito sessions are neither kept nor shown a memory", async () => {
+  const { agent, key, sid, engine } = place();
+  await engine.commitTurn({ sessionId: sid, sessionKey: key, messages: turn("The vault opens at nine.", "Noted.") });
+  for (const place of ["internal-session-effects:run-1", "dashboard:incognito-7", "subagent:incognito-8"]) {
+    const about = { sessionId: `${sid}-hidden`, sessionKey: `agent:${agent}:${place}` };
+    const messages = turn("When does the vault open?", "I do not know.");
+    const view = await engine.assemble({ ...about, messages, prompt: "When does the vault open?", tokenBudget: 4000 });
+    assert.deepEqual(view.messages, messages);
+    assert.deepEqual(await engine.commitTurn({ ...about, messages }), { status: "committed" });
+    await engine.afterTurn({ ...about, messages });
+  }
+  assert.deepEqual(await names(`session_raw:${sid}-hidden`), []);
 });
 
 test("older hosts, which deliver a turn bit by bit and again, store it once", async () => {

@@ -123,6 +123,35 @@ test("words read in the history are kept and found, and never have the owner's a
   assert.deepEqual((await ask(running.endpoint, "list_guidance", { userId: agent })).items, []);
 });
 
+test("what the host proves to be the owner's is the owner's, also where it was read in the history", async (context) => {
+  const { agent, engine, about } = await place(context);
+  const owner = user("I moved to Bergen in May.", { __openclaw: { senderIsOwner: true, senderId: "7" } });
+  const guest = user("I moved to Turin in May.", { __openclaw: { senderIsOwner: false, senderId: "8" } });
+  const history = [owner, assistant("Noted."), guest, assistant("Good to know.")];
+  await engine.assemble({ ...about, messages: history, prompt: "Where do I live?" });
+  await holds(about, 4);
+  assert.deepEqual((await raw(about)).map(({ trust }) => trust), ["unknown", "unknown", "untrusted", "unknown"]);
+  const { records } = await ask(running.endpoint, "list", { collection: `turns:${agent}` });
+  assert.deepEqual(records.map(({ text }) => text), [owner.content]);
+  const replies = await ask(running.endpoint, "list", { collection: `replies:${agent}` });
+  assert.deepEqual(replies.records.map(({ text }) => text), ["Noted."], "a reply to a guest is not the owner's");
+});
+
+test("a session that comes in again under another name is recognised by its turns", async (context) => {
+  const own = await place(context);
+  const history = exchanges(5, "old");
+  await own.engine.commitTurn({ ...own.about, messages: history });
+  const branch = { ...(await place(context)), about: { ...own.about, sessionId: `${own.about.sessionId}-branch` } };
+  assert.equal(await lookedAt(branch, [...history, ...exchanges(1, "branch")]), 2);
+  const stranger = await place(context);
+  assert.equal(await lookedAt(stranger, history), 10, "of another agent it is another history");
+});
+
+test("what the host puts before a history that begins with an answer is not kept", async (context) => {
+  const own = await place(context);
+  assert.equal(await lookedAt(own, [user("(session bootstrap)"), assistant("Done.")]), 1);
+});
+
 test("what the host marks, cuts or joins in its history is not kept a second time", async (context) => {
   const own = await place(context);
   const told = user("The subagent found three invoices.", { provenance: { kind: "inter_session" } });

@@ -13,6 +13,7 @@ from clew.cli.terminal import one_line, print_fields, print_note
 from clew.endpoint import parse_endpoint
 from clew.errors import ClewError
 from clew.hosts.openclaw_install import (
+    FORGET,
     Command,
     OpenClaw,
     Wiring,
@@ -52,6 +53,9 @@ def install(invocation: Invocation, program: Path | None, dry_run: bool, user_id
     OpenClaw edits its own settings. Doing it again changes nothing. A gateway that runs must be started anew.
     """
     host = OpenClaw.find(program)
+    untested = host.check_version()
+    if untested is not None:
+        print_note(untested)
     earlier = host.wiring().user if user_id is None else None
     commands = install_commands(plugin_folder(), _endpoint(invocation), user_id, earlier)
     _carry_out(invocation, host, commands, dry_run=dry_run, installs=True)
@@ -92,7 +96,8 @@ def _carry_out(
     with invocation.progress("asking OpenClaw", len(commands) + 1) as report:
         for done, step in enumerate(commands):
             report(done)
-            host.run(step)
+            if step != FORGET or host.wiring().known:
+                host.run(step)
         report(len(commands))
         facts = _facts(host, host.wiring())
     if facts["ready"] is not installs:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,11 +21,15 @@ from clew.errors import ClewError, NotAvailable, NotFound
 
 PLUGIN = "clew"
 SLOTS = ("memory", "contextEngine")
+TESTED = (2026, 9, 6)
+"""The version of OpenClaw that the plugin is tested with. Older ones store turns twice or cannot link it."""
 TIMEOUT_S = 300.0
 _SAID_CHARS = 600
 """Of what a command that failed has to say: its last words."""
 
 Command = tuple[str, ...]
+
+_VERSION = re.compile(r"\b(\d{4})\.(\d{1,2})\.(\d{1,3})\b")
 
 
 def plugin_folder() -> Path:
@@ -54,9 +59,17 @@ def install_commands(folder: Path, socket: str, user_id: str | None, earlier_use
     ]
 
 
+FORGET: Command = ("config", "unset", f"plugins.entries.{PLUGIN}")
+"""OpenClaw keeps the entry of a plugin that was taken out, switched off. It fails to take out one that is not there."""
+
+
 def uninstall_commands() -> list[Command]:
     """Take the plugin out; OpenClaw gives both slots back. The files are this package's, not the host's."""
-    return [("plugins", "uninstall", PLUGIN, "--force", "--keep-files")]
+    return [("plugins", "uninstall", PLUGIN, "--force", "--keep-files"), FORGET]
+
+
+def written(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,8 @@ class Wiring:
     """How a host is set up for the plugin."""
 
     slots: dict[str, str | None]
+    known: bool
+    """Whether the settings name the plugin at all."""
     enabled: bool
     socket: str | None
     user: str | None
@@ -102,6 +117,21 @@ class OpenClaw:
             raise ClewError(f"`{self.line(command)}` failed with status {done.returncode}: {said}")
         return done.stdout
 
+    def check_version(self) -> str | None:
+        """What is to be said of a version that the plugin is not tested with. Raises NotAvailable for an older one."""
+        said = self.run(("--version",))
+        found = _VERSION.search(said)
+        version = tuple(int(part) for part in found.groups()) if found else None
+        if version is not None and version < TESTED:
+            raise NotAvailable(
+                f"OpenClaw {written(version)} is older than {written(TESTED)}, the version Clew is tested with; "
+                "update OpenClaw, then install again"
+            )
+        if version == TESTED:
+            return None
+        name = "this OpenClaw" if version is None else f"OpenClaw {written(version)}"
+        return f"Clew is tested with OpenClaw {written(TESTED)}, and not with {name}"
+
     def wiring(self) -> Wiring:
         """The settings as OpenClaw reads them."""
         plugins = self._setting("plugins")
@@ -110,6 +140,7 @@ class OpenClaw:
         config = _object(entry, "config")
         return Wiring(
             slots={name: _text(slots, name) for name in SLOTS},
+            known=PLUGIN in entries,
             enabled=entry.get("enabled") is True,
             socket=_text(config, "socket"),
             user=_text(config, "user"),

@@ -16,7 +16,7 @@ export function commandLine(plugin, program, config) {
   clew.command("search <words...>").description("Search this agent's memory")
     .option("--agent <id>", "whose memory, where no user is configured", "main")
     .action(saying(async (words, { agent }) => {
-      const { results } = await search(plugin, { agentId: agent }, { query: words.join(" ") });
+      const { results } = await search(plugin, { person: plugin.ownerOf(agent) }, { query: words.join(" ") });
       const lines = results.map(({ day, who, snippet, path }) => `${day} ${who}: ${snippet}  [${path}]`);
       print(lines.length > 0 ? lines : ["nothing was found"]);
     }));

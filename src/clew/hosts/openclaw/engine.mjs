@@ -1,5 +1,5 @@
 /** The context engine: what the host asks before, in and after every turn. */
-import { remember } from "./link.mjs";
+import { remember } from "./bounded.mjs";
 import { memoryPrompt } from "./memory.mjs";
 import {
   batches,
@@ -7,28 +7,28 @@ import {
   finished,
   idAfter,
   identified,
-  isSubagent,
   isWorthStoring,
   newest,
   owable,
   textOf,
-  timeOf,
   wireHistory,
   wireMessage,
   wireTurn,
 } from "./messages.mjs";
+import { conversationOf, isHidden, personOf, speakerAmong } from "./scope.mjs";
+import { Session } from "./session.mjs";
 
 const HEALTH_DEADLINE_MS = 1000;
 const ASSEMBLE_DEADLINE_MS = 1500;
 const STORE_DEADLINE_MS = 5000;
 const COMPACT_DEADLINE_MS = 120_000;
 
-const ANSWER_KEPT_MS = 600_000;
 const QUERY_CHARS = 32_000;
 const IDS_ASKED = 300;
-const IDS_KNOWN = 10_000;
-const QUOTES_KNOWN = 8;
 const BYTES_A_TOKEN = 4;
+
+/** How the host takes a compaction that changed nothing as harmless: for any other reason it fails the turn. */
+const NOTHING = "nothing to compact";
 
 const CONFLICT = -32011;
 /** Errors that come again however often a message is sent: other content under its id, not valid, too large. */
@@ -65,51 +65,64 @@ export class Engine {
 
   /** Stores a turn that the host holds for complete. Throws where that fails: the host then keeps it and asks again. */
   async commitTurn({ sessionId, sessionKey, messages, isHeartbeat }) {
-    const turn = delivered(messages, sessionKey);
-    if (isHeartbeat) {
+    const turn = this.#delivered(messages, sessionKey);
+    if (isHeartbeat || isHidden(sessionKey)) {
       this.#session(sessionId).note(turn);
       return { status: "committed" };
     }
-    const receipts = await this.#store({ sessionId, sessionKey }, turn);
+    const person = this.#writer(sessionKey, messages);
+    const receipts = await this.#store({ sessionId, person }, turn);
+    this.#session(sessionId).relieve();
+    this.#plugin.link.speakers.forget(sessionKey);
     const known = receipts.length > 0 && receipts.every((receipt) => receipt.duplicate);
     return { status: known ? "duplicate" : "committed" };
   }
 
   /** How hosts before `commitTurn` deliver: several times a turn, with ever more of it. */
-  async afterTurn({ sessionId, sessionKey, messages, prePromptMessageCount = 0, isHeartbeat }) {
-    const about = { sessionId, sessionKey, isHeartbeat };
-    await this.#deliver(about, delivered(messages, sessionKey, prePromptMessageCount));
+  async afterTurn({ messages, prePromptMessageCount = 0, ...about }) {
+    await this.#deliver(about, messages, prePromptMessageCount);
   }
 
-  async ingest({ sessionId, sessionKey, message, isHeartbeat }) {
-    const count = await this.#deliver({ sessionId, sessionKey, isHeartbeat }, delivered([message], sessionKey));
-    return { ingested: count > 0 };
+  async ingest({ message, ...about }) {
+    return { ingested: (await this.#deliver(about, [message])) > 0 };
   }
 
-  async ingestBatch({ sessionId, sessionKey, messages, isHeartbeat }) {
-    const about = { sessionId, sessionKey, isHeartbeat };
-    return { ingestedCount: await this.#deliver(about, delivered(messages, sessionKey)) };
+  async ingestBatch({ messages, ...about }) {
+    return { ingestedCount: await this.#deliver(about, messages) };
   }
 
   async assemble(request) {
+    if (isHidden(request.sessionKey)) return newestOf(request.messages, request.tokenBudget);
+    const session = this.#session(request.sessionId);
+    const own = request.messages.filter((message) => !session.isQuote(message));
+    const turns = identified(own);
+    const person = this.#plugin.readerIn(request.sessionKey, own);
+    const asked = { person, prompt: request.prompt ?? "", lastId: turns.at(-1)?.id ?? "" };
+    const room = session.roomFor(asked, request.tokenBudget);
     try {
-      return await this.#assembled(request);
+      return await this.#assembled(request, { session, own, turns, asked, room });
     } catch (error) {
       this.#plugin.complain("this context is without memory", error);
-      return withoutMemory(request);
+      return session.took(newestOf(own, room.limit));
     }
   }
 
-  async compact({ sessionId, tokenBudget, force, abortSignal }) {
+  /** Makes the next context smaller. Where the host names the size of its prompt, that must shrink whatever can be
+   * folded: what is recalled goes first, then the tail down to its base. */
+  async compact({ sessionId, tokenBudget, currentTokenCount, force, abortSignal }) {
+    const session = this.#session(sessionId);
+    const saved = session.shrink(currentTokenCount, tokenBudget);
     try {
       const options = { deadlineMs: COMPACT_DEADLINE_MS, signal: abortSignal };
       const params = { sessionId, force: Boolean(force), ...budgetFields(tokenBudget) };
       const receipt = await this.#plugin.call("compact", params, options);
-      this.#session(sessionId).answer = null;
-      return compactResult(receipt);
+      session.answer = null;
+      return compactResult(receipt, currentTokenCount, saved);
     } catch (error) {
+      if (abortSignal?.aborted) return { ok: false, compacted: false, reason: error.message };
       this.#plugin.complain("nothing was compacted", error);
-      return { ok: false, compacted: false, reason: error.message };
+      if (saved > 0) return shrunkResult(currentTokenCount, saved, error.message);
+      return { ok: true, compacted: false, reason: `${NOTHING}: ${error.message}` };
     }
   }
 
@@ -128,8 +141,9 @@ export class Engine {
     return { changed: false, bytesFreed: 0, rewrittenEntries: 0, reason: "Clew leaves the host's transcript as it is" };
   }
 
-  /** A child reads the same memory; there is nothing to copy for it. */
-  async prepareSubagentSpawn() {
+  /** A child reads what its parent may read now; there is nothing to copy for it. */
+  async prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {
+    this.#plugin.link.speakers.noteParent(childSessionKey, parentSessionKey);
     return undefined;
   }
 
@@ -139,41 +153,43 @@ export class Engine {
 
   async dispose() {}
 
-  async #assembled(request) {
-    const { sessionId, sessionKey, prompt = "", tokenBudget } = request;
-    const session = this.#session(sessionId);
-    const own = request.messages.filter((message) => !session.isQuote(message));
-    const turns = identified(own);
-    const asked = { prompt, lastId: turns.at(-1)?.id ?? "" };
+  async #assembled(request, { session, own, turns, asked, room }) {
+    const { sessionId, sessionKey } = request;
     const memoryLines = memoryPrompt(request);
-    let answer = session.answerTo(asked, tokenBudget);
+    let answer = session.answerTo(asked, room);
     if (answer === null) {
-      const since = session.sinceOf(asked) ?? timeOf(own[0]) ?? Date.now();
-      session.budget = tokenBudget;
-      const context = await this.#ask({ sessionId, sessionKey, prompt, tokenBudget, since }, turns);
-      answer = session.keep({ ...asked, since, at: performance.now(), ...answerOf(context) });
-      this.#catchUp({ sessionId, sessionKey }, finished(turns, prompt));
+      const since = session.beganAt(asked, own);
+      const context = await this.#ask({ sessionId, ...asked, room, since }, turns);
+      answer = session.keep({ ...asked, at: performance.now(), ...answerOf(context) });
+      this.#catchUp({ sessionId, sessionKey }, finished(turns, asked.prompt));
     }
     const addition = [answer.authored, await memoryLines].filter(Boolean).join("\n\n");
-    return {
+    return session.took({
       messages: [...own.slice(Math.max(own.length - answer.count, 0)), ...answer.quotes],
       estimatedTokens: answer.tokens,
       ...(addition ? { systemPromptAddition: addition } : {}),
-    };
+    });
   }
 
-  async #ask({ sessionId, sessionKey, prompt, tokenBudget, since }, turns) {
+  async #ask({ sessionId, person, prompt, room, since }, turns) {
     const params = {
       sessionId,
-      userId: this.#plugin.userOf({ sessionKey }),
-      messages: newest(turns, tokenBudget).map(wireMessage),
+      ...(person ? { userId: person } : {}),
+      messages: newest(turns, room.budget).map(wireMessage),
       since,
       ...(prompt ? { query: clipped(prompt.toWellFormed(), QUERY_CHARS) } : {}),
-      ...budgetFields(tokenBudget),
+      ...budgetFields(room.budget),
+      ...(Number.isFinite(room.limit) ? { limitTokens: Math.max(Math.floor(room.limit), 64) } : {}),
     };
     const context = await this.#plugin.call("assemble", params, { deadlineMs: ASSEMBLE_DEADLINE_MS });
     if (context.degraded.length > 0) this.#plugin.logger.debug?.(`clew: ${context.degraded.join("; ")}`);
     return context;
+  }
+
+  /** Whose memory a turn adds to: that of the one person who speaks in it. What a subagent is told is nobody's. */
+  #writer(sessionKey, messages) {
+    const { speaker } = this.#plugin.link.speakers.at(sessionKey);
+    return personOf(this.#plugin, conversationOf(sessionKey), speakerAmong(messages) ?? speaker);
   }
 
   /** Stores what the host knows and never delivered: a session older than Clew, and turns it answered alone while no
@@ -188,31 +204,69 @@ export class Engine {
   }
 
   /** What will still be delivered is left to that: only then it is known whose words they are. */
-  async #takeOver(about, session, turns) {
-    const owed = new Set(session.owed.map(({ id }) => id));
+  async #takeOver({ sessionId, sessionKey }, session, turns) {
+    const owed = new Set(session.owed.map(({ message }) => message.id));
     const open = turns.filter((turn) => isWorthStoring(turn) && !session.isStored(turn) && !owed.has(turn.id));
-    const found = new Set();
-    for (let start = 0; start < open.length; start += IDS_ASKED) {
-      const ids = open.slice(start, start + IDS_ASKED).map(({ id }) => id);
-      const params = { collection: `session_raw:${about.sessionId}`, ids, maxChars: 1 };
+    const missing = await this.#notIn(sessionId, session, open);
+    const said = this.#attributed(sessionKey, turns).filter(({ turn }) => missing.has(turn.id));
+    const copied = await this.#standElsewhere(sessionId, said);
+    const kept = said.filter(({ turn }) => !copied.has(turn.id));
+    session.note([...copied].map((id) => ({ id })));
+    const messages = kept.map(({ person, turn }) => ({ person, message: wireHistory(turn, this.#plugin, sessionKey) }));
+    await this.#storeRuns(sessionId, messages, { isHistory: true });
+  }
+
+  /** The ids of those turns that a session of the store does not hold. */
+  async #notIn(sessionId, session, turns) {
+    const missing = new Set(turns.map(({ id }) => id));
+    for (let start = 0; start < turns.length; start += IDS_ASKED) {
+      const ids = turns.slice(start, start + IDS_ASKED).map(({ id }) => id);
+      const params = { collection: `session_raw:${sessionId}`, ids, maxChars: 1 };
       const { records } = await this.#plugin.call("get", params, { deadlineMs: STORE_DEADLINE_MS, background: true });
       session.note(records);
-      for (const { id } of records) found.add(id);
+      for (const { id } of records) missing.delete(id);
     }
-    const missing = open.filter(({ id }) => !found.has(id));
-    await this.#store(about, missing.map(wireHistory), { isHistory: true });
+    return missing;
+  }
+
+  /** The host copies sessions: a branch begins with all that was said before it. Turns that another session of the same
+   * person holds are not stored again; their ids are given. */
+  async #standElsewhere(sessionId, said) {
+    const first = said.find(({ person, turn }) => person && turn.role === "user");
+    if (!first) return new Set();
+    const options = { deadlineMs: STORE_DEADLINE_MS, background: true };
+    const params = { userId: first.person, id: first.turn.id };
+    const { sessions } = await this.#plugin.call("find_turn", params, options);
+    const origin = sessions.find((other) => other !== sessionId);
+    if (origin === undefined) return new Set();
+    const theirs = said.filter(({ person }) => person === first.person).map(({ turn }) => turn);
+    const missing = await this.#notIn(origin, this.#session(origin), theirs);
+    return new Set(theirs.map(({ id }) => id).filter((id) => !missing.has(id)));
+  }
+
+  /** Each turn of a history with whose memory it adds to: a reply belongs to whoever was answered. */
+  #attributed(sessionKey, turns) {
+    const conversation = conversationOf(sessionKey);
+    let person = personOf(this.#plugin, conversation, null);
+    return turns.map((turn) => {
+      if (turn.role === "user") person = personOf(this.#plugin, conversation, speakerAmong([turn.message]));
+      return { person, turn };
+    });
   }
 
   /** For hosts that deliver each message once and go on: what cannot be stored now is tried again with the next. */
-  async #deliver({ isHeartbeat, ...about }, messages) {
-    const session = this.#session(about.sessionId);
-    if (isHeartbeat) {
-      session.note(messages);
+  async #deliver({ sessionId, sessionKey, isHeartbeat }, messages, passedOver = 0) {
+    const session = this.#session(sessionId);
+    const turn = this.#delivered(messages, sessionKey, passedOver);
+    if (isHeartbeat || isHidden(sessionKey)) {
+      session.note(turn);
       return 0;
     }
-    const owed = [...new Map([...session.owed, ...messages].map((message) => [message.id, message])).values()];
+    const person = this.#writer(sessionKey, messages.slice(passedOver));
+    const now = turn.map((message) => [message.id, { person, message }]);
+    const owed = [...new Map([...session.owed.map((item) => [item.message.id, item]), ...now]).values()];
     try {
-      const receipts = await this.#store(about, owed);
+      const receipts = await this.#storeRuns(sessionId, owed);
       session.owed = [];
       return receipts.filter((receipt) => receipt.stored).length;
     } catch (error) {
@@ -222,10 +276,22 @@ export class Engine {
     }
   }
 
+  /** Stores messages that may add to the memory of several people, in their order. */
+  async #storeRuns(sessionId, items, options) {
+    const receipts = [];
+    for (let start = 0, end = 0; start < items.length; start = end) {
+      const { person } = items[start];
+      while (end < items.length && items[end].person === person) end += 1;
+      const messages = items.slice(start, end).map(({ message }) => message);
+      receipts.push(...(await this.#store({ sessionId, person }, messages, options)));
+    }
+    return receipts;
+  }
+
   /** Sends messages in batches, each stored as a whole or not at all; sending one again changes nothing. */
-  async #store({ sessionId, sessionKey }, messages, { isHistory = false } = {}) {
+  async #store({ sessionId, person }, messages, { isHistory = false } = {}) {
     const until = performance.now() + STORE_DEADLINE_MS;
-    const about = isSubagent(sessionKey) ? { sessionId } : { sessionId, userId: this.#plugin.userOf({ sessionKey }) };
+    const about = person ? { sessionId, userId: person } : { sessionId };
     const session = this.#session(sessionId);
     const receipts = [];
     const send = async (part) => {
@@ -261,70 +327,16 @@ export class Engine {
     }
   }
 
+  /** What the host delivers, as it is kept: all of it, or what comes after the first messages. */
+  #delivered(messages, sessionKey, passedOver = 0) {
+    const turns = identified(messages).slice(passedOver).filter(isWorthStoring);
+    return turns.map((turn) => wireTurn(turn, this.#plugin, sessionKey));
+  }
+
   #session(sessionId) {
     const { sessions } = this.#plugin.link;
     return remember(sessions, sessionId, sessions.get(sessionId) ?? new Session());
   }
-}
-
-/** What is known of a session in this process, beyond one engine: the host makes a new one for every turn. */
-class Session {
-  answer = null;
-  /** What its contexts are allowed: a compaction must leave as much as they have room for. */
-  budget = undefined;
-  /** Whether turns came in since the last compaction was asked for. */
-  grown = false;
-  /** Messages that could not be stored yet. */
-  owed = [];
-  isCatchingUp = false;
-  #stored = new Set();
-  #quotes = [];
-
-  /** Whether it is known that the daemon has a message, will never take it, or shall not have it. */
-  isStored({ id }) {
-    return this.#stored.has(id);
-  }
-
-  /** Keeps the ids of messages that need not be looked for again. */
-  note(messages) {
-    for (const { id } of messages) this.#stored.add(id);
-    for (const id of this.#stored) {
-      if (this.#stored.size <= IDS_KNOWN) break;
-      this.#stored.delete(id);
-    }
-  }
-
-  /** The host shows an engine its own view again before every further model call of a turn. */
-  isQuote(message) {
-    return message.role === "user" && this.#quotes.includes(textOf(message));
-  }
-
-  /** The answer to the same question at the same place, so that one turn counts as one use of what it recalls. */
-  answerTo(asked, tokenBudget) {
-    const answer = this.answer;
-    const isFresh = this.#isSame(asked) && performance.now() - answer.at < ANSWER_KEPT_MS;
-    return isFresh && answer.tokens <= (tokenBudget ?? Infinity) ? answer : null;
-  }
-
-  /** When the conversation began, if its beginning is no longer among the messages. */
-  sinceOf(asked) {
-    return this.#isSame(asked) ? this.answer.since : null;
-  }
-
-  keep(answer) {
-    this.answer = answer;
-    this.#quotes = [...this.#quotes, ...answer.quotes.map(textOf)].slice(-QUOTES_KNOWN);
-    return answer;
-  }
-
-  #isSame({ prompt, lastId }) {
-    return this.answer !== null && this.answer.prompt === prompt && this.answer.lastId === lastId;
-  }
-}
-
-/** What the host delivers, as it is kept: all of it, or what comes after the first messages. */
-function delivered(messages, sessionKey, passedOver = 0) {
-  return identified(messages).slice(passedOver).filter(isWorthStoring).map((turn) => wireTurn(turn, sessionKey));
 }
 
 /** What is needed of a context: how many of the newest messages stay, and what is quoted after them, as data. */
@@ -338,8 +350,8 @@ function answerOf(context) {
   };
 }
 
-/** The host's own messages; where they are over the budget, the newest that fit, from a user's message on. */
-function withoutMemory({ messages, tokenBudget = Infinity }) {
+/** The newest messages that fit a budget, from a user's message on; all of them where they do. */
+function newestOf(messages, tokenBudget = Infinity) {
   const sizes = messages.map((message) => Math.ceil(Buffer.byteLength(textOf(message)) / BYTES_A_TOKEN) + 4);
   let tokens = sizes.reduce((sum, size) => sum + size, 0);
   const starts = [{ start: 0, tokens }];
@@ -351,13 +363,20 @@ function withoutMemory({ messages, tokenBudget = Infinity }) {
   return { messages: messages.slice(best.start), estimatedTokens: best.tokens };
 }
 
-function compactResult(receipt) {
-  const { tokensBefore, tokensAfter, turnsRemoved, summaries, degraded } = receipt;
+/** How a compaction ended. */
+function compactResult(receipt, currentTokens, saved) {
+  const { didCompact, tokensBefore, tokensAfter, turnsRemoved, summaries, degraded } = receipt;
   const done = `${summaries.length} summaries stand for ${turnsRemoved} turns now`;
-  const outcome = receipt.didCompact ? done : "no turns outside the tail could be made smaller";
-  const reason = [outcome, ...degraded].join("; ");
+  if (saved > 0) return shrunkResult(currentTokens, saved, [...(didCompact ? [done] : []), ...degraded].join("; "));
+  const outcome = didCompact ? done : `${NOTHING}: no turns outside the tail could be made smaller`;
   const result = { tokensBefore, tokensAfter, details: { turnsRemoved, summaries: summaries.length } };
-  return { ok: true, compacted: receipt.didCompact, reason, result };
+  return { ok: true, compacted: didCompact, reason: [outcome, ...degraded].join("; "), result };
+}
+
+/** The next context is smaller, whether or not turns were folded. */
+function shrunkResult(currentTokens, saved, more) {
+  const reason = [`the next context takes ${saved} tokens less`, more].filter(Boolean).join("; ");
+  return { ok: true, compacted: true, reason, result: { tokensBefore: currentTokens, tokensAfter: currentTokens - saved } };
 }
 
 /** The daemon takes budgets within bounds; a host's may be whatever is left of a window. */

@@ -9,11 +9,13 @@
  */
 import { join } from "node:path";
 
+import { remember } from "./bounded.mjs";
 import { commandLine } from "./commands.mjs";
 import { Engine } from "./engine.mjs";
-import { dataFolder, linkTo, remember } from "./link.mjs";
+import { dataFolder, linkTo } from "./link.mjs";
 import { getTool, memoryCapability, searchTool } from "./memory.mjs";
 import { hintFields } from "./messages.mjs";
+import { personOf, speakerAmong } from "./scope.mjs";
 
 const ID = "clew";
 const HINT_DEADLINE_MS = 1000;
@@ -42,6 +44,7 @@ export default {
 class Plugin {
   constructor(config, logger) {
     this.user = config.user || "";
+    this.people = config.people ?? {};
     this.socket = config.socket || `unix:${join(dataFolder(), "clew.sock")}`;
     this.logger = logger;
   }
@@ -54,9 +57,16 @@ class Plugin {
     return this.link.call(method, params, options);
   }
 
-  /** Whose memory it is: the configured person, else the agent. */
-  userOf({ sessionKey, agentId }) {
-    return this.user || /^agent:([^:]+)/.exec(sessionKey ?? "")?.[1] || agentId || "main";
+  /** Whose memory the operator reads at the command line: the configured person's, else the agent's. */
+  ownerOf(agentId) {
+    return this.user || agentId || "main";
+  }
+
+  /** Whose memory a session reads now; null where it is nobody's. Where the host does not say who speaks, those who
+   * spoke before do. */
+  readerIn(sessionKey, messages = []) {
+    const { conversation, speaker } = this.link.speakers.at(sessionKey);
+    return personOf(this, conversation, speaker ?? speakerAmong(messages));
   }
 
   /** Says what went wrong, once a minute for each reason, with how often it was so in between. */

@@ -4,12 +4,13 @@ import { connect } from "node:net";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
+import { Speakers } from "./scope.mjs";
+
 const BACKOFF_MS = { first: 500, ceiling: 15_000 };
 const EAGER_MS = 1000;
 const CALLS_UNDER_WAY = 64;
 const UNSENT_BYTES = 8 * 1024 * 1024;
 const ANSWER_BYTES = 32 * 1024 * 1024;
-const KEYS_KNOWN = 256;
 
 const links = new Map();
 
@@ -28,6 +29,7 @@ export function linkTo(address) {
  */
 class Link {
   sessions = new Map();
+  speakers = new Speakers();
   complaints = new Map();
   #address;
   #socket = null;
@@ -191,12 +193,4 @@ function unreachable(address, error) {
 
 export function dataFolder() {
   return process.env.CLEW_HOME || join(process.env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "clew");
-}
-
-/** Keeps a value under its key, and the newest keys only. */
-export function remember(map, key, value) {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > KEYS_KNOWN) map.delete(map.keys().next().value);
-  return value;
 }

@@ -20,19 +20,23 @@ const PROMPT_LINES = [
 export function memoryCapability(plugin) {
   return {
     promptBuilder: ({ availableTools }) => (availableTools?.has("memory_search") ? PROMPT_LINES : []),
+    // Without this, the host would have a model write notes of each session before it is compacted, in a copy of it.
+    flushPlanResolver: () => null,
     runtime: {
-      async getMemorySearchManager({ agentId }) {
-        return { manager: searchManager(plugin, { agentId }) };
+      async getMemorySearchManager({ agentId, purpose }) {
+        return { manager: searchManager(plugin, purpose === "cli" ? plugin.ownerOf(agentId) : null) };
       },
       resolveMemoryBackendConfig: () => ({ backend: "builtin" }),
     },
   };
 }
 
-function searchManager(plugin, about) {
+/** A search of the host's own. It may say for which session; where it does not, only the operator sees a person's. */
+function searchManager(plugin, operator) {
   return {
-    async search(query, { maxResults, minScore, signal } = {}) {
-      const found = await search(plugin, about, { query, maxResults, minScore }, signal);
+    async search(query, { sessionKey, maxResults, minScore, signal } = {}) {
+      const person = sessionKey ? plugin.readerIn(sessionKey) : operator;
+      const found = await search(plugin, { person }, { query, maxResults, minScore }, signal);
       return found.results.map((result) => ({
         path: result.path,
         startLine: 1,
@@ -44,7 +48,7 @@ function searchManager(plugin, about) {
       }));
     },
     async readFile({ relPath, from, lines }) {
-      const page = await open(plugin, about, { path: relPath, from, lines });
+      const page = await open(plugin, { person: operator }, { path: relPath, from, lines });
       if (page === null) return { status: "not_found", text: "", path: relPath };
       const { path, text, truncated, nextFrom } = page;
       return { status: "ok", path, text, truncated, from: page.from, lines: page.lines, nextFrom };
@@ -66,6 +70,7 @@ function searchManager(plugin, about) {
 }
 
 export function searchTool(plugin, context) {
+  const about = reader(plugin, context);
   return {
     name: "memory_search",
     label: "Memory search",
@@ -81,11 +86,12 @@ export function searchTool(plugin, context) {
         minScore: { type: "number", minimum: 0, maximum: 1 },
       },
     },
-    execute: (_id, given, signal) => toolResult(() => search(plugin, context, given, signal)),
+    execute: (_id, given, signal) => toolResult(() => search(plugin, about, given, signal)),
   };
 }
 
 export function getTool(plugin, context) {
+  const about = reader(plugin, context);
   return {
     name: "memory_get",
     label: "Memory get",
@@ -102,8 +108,14 @@ export function getTool(plugin, context) {
       },
     },
     execute: (_id, given, signal) =>
-      toolResult(async () => (await open(plugin, context, given, signal)) ?? { error: "there is no such record" }),
+      toolResult(async () => (await open(plugin, about, given, signal)) ?? { error: "there is no such record" }),
   };
+}
+
+/** Whose memory the tools of a turn read, and in which session: that of whoever speaks in this turn. */
+function reader(plugin, context) {
+  plugin.link.speakers.note(context);
+  return { person: plugin.readerIn(context.sessionKey), sessionId: context.sessionId };
 }
 
 /** A tool's answer is JSON, so that no recalled text can look like part of it. Errors are answers, too. */
@@ -119,7 +131,8 @@ async function toolResult(work) {
 
 export async function search(plugin, about, { query, maxResults = 8, minScore = 0 }, signal) {
   const text = clipped(String(query), QUERY_CHARS).toWellFormed();
-  const params = { text, k: maxResults, userId: plugin.userOf(about) };
+  const params = { text, k: maxResults };
+  if (about.person) params.userId = about.person;
   if (about.sessionId) params.sessionId = about.sessionId;
   const { hits, degraded } = await plugin.call("search", params, { deadlineMs: TOOL_DEADLINE_MS, signal });
   const results = hits.filter(({ scores }) => scores.score >= minScore).map(({ record, scores }) => ({
@@ -134,37 +147,41 @@ export async function search(plugin, about, { query, maxResults = 8, minScore = 
 /** A record of this user or session by lines; null where there is none. */
 async function open(plugin, about, { path, from = 1, lines = 200 }, signal) {
   const options = { deadlineMs: TOOL_DEADLINE_MS, signal };
-  const places = visiblePlaces(path, plugin.userOf(about), about.sessionId);
+  const places = visiblePlaces(path, about);
   if (places.length === 0) throw new Error(`${clipped(path, 200)} is not a path of this user's memory or this session`);
   for (const { collection, id } of places) {
     const { records } = await plugin.call("get", { collection, ids: [id] }, options);
     for (const record of records) {
       if (record.trust === "quarantined") throw new Error("this record waits for the operator's review");
-      const text = record.provenance === "summary" ? await expanded(plugin, about, id, options) : record.text;
-      return { path, ...described(record), ...page(text, from, lines) };
+      const { text, closed } = await textOf(plugin, about, record, options);
+      const more = closed.length > 0 ? { notOpened: closed } : {};
+      return { path, ...described(record), ...page(text, from, lines), ...more };
     }
   }
   return null;
 }
 
-async function expanded(plugin, { sessionId }, id, options) {
-  const params = { sessionId, ids: [id], budgetTokens: EXPANSION_TOKENS };
-  const { turns, closed } = await plugin.call("expand", params, options);
-  const shown = turns.filter(({ trust }) => trust !== "quarantined").map((turn) => {
-    const { day, who, trust } = described(turn);
-    return `[session_raw:${sessionId}/${turn.id}] ${day} ${who} (${trust}): ${turn.text}`;
-  });
-  const more = closed.map(({ kind, id: closedId }) => {
-    const place = kind === "turn" ? "session_raw" : "session_summary";
-    return `[not opened: ${place}:${sessionId}/${closedId}]`;
-  });
-  return [...shown, ...more].join("\n");
+/** A record's own words; of a summary the turns it stands for, one line each, quoted as everywhere. */
+async function textOf(plugin, { sessionId }, { id, provenance, text }, options) {
+  if (provenance !== "summary") return { text, closed: [] };
+  const exclude = [];
+  for (;;) {
+    const params = { sessionId, ids: [id], budgetTokens: EXPANSION_TOKENS, exclude };
+    const opened = await plugin.call("expand", params, options);
+    const waiting = opened.turns.filter(({ trust }) => trust === "quarantined");
+    if (waiting.length === 0) return { text: opened.text, closed: opened.closed.map((node) => pathOf(sessionId, node)) };
+    exclude.push(...waiting.map((turn) => turn.id));
+  }
+}
+
+function pathOf(sessionId, { kind, id }) {
+  return `${kind === "turn" ? "session_raw" : "session_summary"}:${sessionId}/${id}`;
 }
 
 /** The collections a path may mean among those this user and session may read: nobody else's can be named. */
-function visiblePlaces(path, user, sessionId) {
+function visiblePlaces(path, { person, sessionId }) {
   const kindsOfUser = ["user", "turns", "replies", "elevated:user", "ledger:user", "facts:user", "plans:user"];
-  const ofUser = kindsOfUser.map((kind) => `${kind}:${user}`);
+  const ofUser = person ? kindsOfUser.map((kind) => `${kind}:${person}`) : [];
   const ofAll = ["global", "facts:global", "plans:global", "authored:variant", "authored:soft", "authored:hard"];
   const ofSession = ["session", "session_raw", "session_summary", "elevated:session", "ledger:session"];
   const live = [...ofUser, ...ofAll, ...(sessionId ? ofSession.map((kind) => `${kind}:${sessionId}`) : [])];

@@ -1,6 +1,8 @@
 /** The host's messages as the daemon takes them: texts, ids, sizes, and nothing that is not named here. */
 import { createHash } from "node:crypto";
 
+import { conversationOf, personOf, senderOf } from "./scope.mjs";
+
 const TEXT_BYTES = 256 * 1024;
 const ID_CHARS = 24;
 const BATCH_BYTES = 400 * 1024;
@@ -15,6 +17,7 @@ const OWED_BYTES = 4 * 1024 * 1024;
 const OWN_TOOLS = new Set(["memory_search", "memory_get"]);
 const RECALLED = "[recalled from Clew]";
 
+const BOOTSTRAP = "(session bootstrap)";
 const ROLES = { user: "user", assistant: "assistant", toolResult: "tool", system: "system" };
 
 /** Messages with their texts and ids. Only the user's messages have a key of the host's own, so an id is made from
@@ -50,13 +53,19 @@ export function wireMessage({ message, text, role, id }) {
 
 /** The same for keeping what was delivered: with the tool's name, and where a text comes from that is not the person's
  * own. */
-export function wireTurn(turn, sessionKey) {
-  return kept(turn, sourceOf(turn.message, sessionKey));
+export function wireTurn(turn, settings, sessionKey) {
+  return kept(turn, sourceOf(settings, turn.message, sessionKey));
 }
 
-/** The same for what was read in the host's history: there the words of several people can stand in one message. */
-export function wireHistory(turn) {
-  return kept(turn, "openclaw:history");
+/** The same for what was read in the host's history. There the words of several people can stand in one message, under
+ * the marks of the last of them: only one that is whole, and marked with its sender, is that sender's. */
+export function wireHistory(turn, settings, sessionKey) {
+  const isMarked = senderOf(turn.message) !== null && !isJoined(turn.message);
+  return kept(turn, isMarked ? sourceOf(settings, turn.message, sessionKey) : "openclaw:history");
+}
+
+function isJoined(message) {
+  return blocksOf(message).filter(({ type }) => type === "text").length > 1;
 }
 
 function kept(turn, source) {
@@ -68,15 +77,16 @@ function kept(turn, source) {
   return wire;
 }
 
-/** Guests in a channel, hooks, other sessions and the host itself write in the user's role, too. The host marks what
- * its owner wrote; where it says nothing about a sender, the session's key tells whether a person is there at all. */
-function sourceOf({ provenance, __openclaw: host }, sessionKey) {
+/** Guests in a channel, hooks, other sessions and the host itself write in the user's role, too. The host marks who
+ * sent what; where it says nothing about a sender, the session's key tells whether a person is there at all. */
+function sourceOf(settings, message, sessionKey) {
+  const { provenance, __openclaw: host } = message;
   if (["inter_session", "internal_system"].includes(provenance?.kind)) return `openclaw:${provenance.kind}`;
-  if (host?.senderIsOwner === true) return null;
-  if (Object.keys(host ?? {}).some((name) => name.startsWith("sender"))) return "openclaw:guest";
-  const place = (sessionKey ?? "").toLowerCase().replace(/^agent:[^:]*:/, "");
-  const machine = /(?:^|:)(hook|cron):/.exec(place);
-  return machine ? `openclaw:${machine[1]}` : null;
+  const conversation = conversationOf(sessionKey);
+  const sender = senderOf(message);
+  if (sender?.isOwner || (sender && personOf(settings, conversation, sender))) return null;
+  if (sender || Object.keys(host ?? {}).some((name) => name.startsWith("sender"))) return "openclaw:guest";
+  return ["hook", "cron"].includes(conversation.kind) ? `openclaw:${conversation.kind}` : null;
 }
 
 /** All that leaves this process of a hook's event. */
@@ -118,14 +128,15 @@ function asJson(value) {
   }
 }
 
-/** Whether a message says something. Where a tool's result is missing, the host puts a new one of its own each time. */
+/** Whether a message says something that somebody said. */
 export function isWorthStoring({ message, text }) {
-  const isMadeUp = message.details?.openclawSyntheticMissingToolResult === true;
-  return message.role in ROLES && text.trim() !== "" && !isMadeUp;
+  return message.role in ROLES && text.trim() !== "" && !isMadeUp(message);
 }
 
-export function isSubagent(sessionKey) {
-  return (sessionKey ?? "").includes(":subagent:");
+/** Where a tool's result is missing, or a history begins with an answer, the host puts something of its own there, anew
+ * each time. */
+export function isMadeUp({ role, content, details }) {
+  return details?.openclawSyntheticMissingToolResult === true || (role === "user" && content === BOOTSTRAP);
 }
 
 export function timeOf(message) {
