@@ -24,6 +24,7 @@ from bench.results import Serving, Stopwatch
 from clew.client import Client, connect
 from clew.models.onnx import OnnxEmbedder
 from clew.models.pack import DEFAULT_PACK, Pack, find_pack, packs_dir
+from clew.models.runtime import onnx_runtime
 from clew.ports import Vectors
 
 RECORDS = 200
@@ -119,10 +120,8 @@ def _query_times(embedder: OnnxEmbedder) -> Stopwatch:
 
 def _bare_loop(pack: Pack) -> Callable[[Sequence[str]], list[Vectors]]:
     """What one would write without Clew: tokenise, run, take the mean, make it unit length."""
-    import onnxruntime
-
     tokenizer = _tokenizer(pack)
-    session = onnxruntime.InferenceSession(str(pack.model), providers=["CPUExecutionProvider"])
+    session = onnx_runtime().InferenceSession(str(pack.model), providers=["CPUExecutionProvider"])
 
     def embed(texts: Sequence[str]) -> list[Vectors]:
         vectors = []

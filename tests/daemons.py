@@ -145,6 +145,9 @@ class Serving:
         self.drained = await server.run(listener, self._stop, self._ready.set)
 
 
+FLUSH_MS = 20_000
+
+
 class Wire:
     """A client that can also misbehave: bytes in, lines out."""
 
@@ -182,7 +185,8 @@ class Wire:
         return self.reply(frame(method, params, request_id))
 
     def result(self, method: str, **params: object) -> Any:
-        answer = self.ask(method, params)
+        """What a request is answered with. A flush that names no time is given enough on a busy machine."""
+        answer = self.ask(method, {"timeoutMs": FLUSH_MS} | params if method == "flush" else params)
         assert "error" not in answer, answer
         return answer["result"]
 

@@ -91,6 +91,13 @@ async def called(client: Client, tool: str, **arguments: object) -> Any:
     return result.structured_content
 
 
+async def packed(client: Client, **arguments: object) -> str:
+    """All that a pack brings."""
+    result = await client.call_tool("pack", arguments)
+    assert (result.is_error, result.structured_content) == (False, None), text_of(result)
+    return text_of(result)
+
+
 async def refusal(client: Client, tool: str, **arguments: object) -> str:
     """The sentence with which a tool declines."""
     result = await client.call_tool(tool, arguments)

@@ -18,9 +18,9 @@ def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_no_module_is_over_400_lines() -> None:
+def test_no_module_is_over_600_lines() -> None:
     sizes = {relative(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
-    assert {path: size for path, size in sizes.items() if size > 400} == {}
+    assert {path: size for path, size in sizes.items() if size > 600} == {}
 
 
 def test_no_function_is_over_60_lines() -> None:

@@ -5,6 +5,7 @@ This is the only module that names concrete adapters. Each operation is one entr
 
 from __future__ import annotations
 
+import atexit
 import logging
 import secrets
 import time
@@ -29,6 +30,7 @@ from clew.services import (
     authored,
     capture,
     compact,
+    copies,
     duplicates,
     expand,
     fact_lint,
@@ -127,6 +129,8 @@ _SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
     api.ListCollections: records.list_collections,
     api.ListGuidance: guidance.list_guidance,
     api.ListPurges: purge.list_purges,
+    api.ListCopies: copies.list_copies,
+    api.FindTurn: copies.find_turn,
     api.ListRecords: records.list_records,
     api.ListTraces: traces.list_traces,
     api.ListTrust: trust.list_trust,
@@ -232,6 +236,7 @@ class Memory(api.MemoryApi):
             _log.warning("this copy of the store is older than its ledger; purges carried out again: %d", replayed)
         self._courtesy = Courtesy()
         self._indexer = Indexer(self._parts, self._courtesy, _lock_file(config, store))
+        atexit.register(self.close)  # no thread may be inside a native library when the interpreter ends
         self._indexer.start()
 
     @classmethod
@@ -264,7 +269,9 @@ class Memory(api.MemoryApi):
         self._parts.meaning.close()
         if self._parts.summarizer is not None:
             self._parts.summarizer.close()
+        self._indexer.join()
         self._store.close()
+        atexit.unregister(self.close)
 
     def _status(self) -> api.Status:
         parts = self._parts
@@ -294,11 +301,12 @@ class Memory(api.MemoryApi):
     def _flush(self, request: api.Flush) -> api.Flushed:
         if request.timeout_ms < 0:
             raise InvalidInput("timeoutMs must not be negative")
-        if self._parts.config.authored_notes:
-            self._parts.library.current(self._parts, every_note=True)
-        while harvest.some(self._parts):
-            pass
-        pending = self._indexer.drain(request.timeout_ms / 1000)
+        deadline = time.monotonic() + request.timeout_ms / 1000
+        pending = self._parts.library.take_in_notes(self._parts, deadline) if self._parts.config.authored_notes else 0
+        while has_more := harvest.some(self._parts):
+            if time.monotonic() >= deadline:
+                break
+        pending += has_more + self._indexer.drain(max(deadline - time.monotonic(), 0.0))
         return api.Flushed(ok=pending == 0, pending=pending)
 
     def _reindex(self, request: api.Reindex) -> api.Done:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,14 @@ class Embedder(Protocol):
         """One unit vector; a zero vector for a text that this model cannot read. Raises EmbedderFailed."""
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Interruptible(Protocol):
+    """A model whose calls can be ended from outside, as those of a native library must be before a process ends."""
+
+    def interrupt(self) -> None:
+        """Let calls under way and calls to come fail soon."""
 
 
 @dataclass(frozen=True, slots=True)

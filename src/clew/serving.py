@@ -19,6 +19,12 @@ def serving_process(config: Config) -> int | None:
     return None if written is None else written[0]
 
 
+def announced_endpoint(config: Config) -> str | None:
+    """Where the daemon of the data folder says it listens; None when there is none, or it does not listen yet."""
+    written = _read_lock(config)
+    return None if written is None else written[1] or None
+
+
 def serving_endpoint(config: Config) -> str:
     """Where the daemon of the data folder says it listens; where one would listen when there is none."""
     written = _read_lock(config)

@@ -11,6 +11,7 @@ import pytest
 from clew.domain import authored as domain
 from clew.engine import Memory
 from clew.errors import InvalidInput, StoreError
+from clew.models.hashing import HashingEmbedder
 from clew.services import authored
 from tests.conftest import OpenMemory
 
@@ -378,3 +379,15 @@ def test_notes_that_link_in_a_circle_are_each_recalled_once(open_memory: OpenMem
     found = memory.assemble("s", query="pelican note").recalled
     assert sorted(hit.record.metadata["source_doc"] for hit in found) == [f"notes/{name}.md" for name in "abcd"]
     assert {hit.scores.linked_from for hit in found} == {None}
+
+
+@pytest.mark.requirement("SAFE-1")
+def test_verify_holds_where_rules_are_read_after_the_model_is_there(open_memory: OpenMemory, tmp_path: Path) -> None:
+    path = tmp_path / "AGENTS.md"
+    memory = open_memory(HashingEmbedder(), authored_files=(str(path),))
+    memory.ingest("s", "user", "The ferry leaves at nine.", user_id="ana")
+    memory.flush()
+    path.write_text("- Always name the company when a ferry is mentioned.\n", "utf-8")
+    memory.assemble("s", query="When does the ferry leave?", user_id="ana")
+    memory.flush()
+    assert [check for check in memory.verify().checks if not check.ok] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -67,6 +68,28 @@ def test_up_says_why_it_could_not_start(data_dir: Path) -> None:
     (data_dir / "clew.db").write_bytes(b"this is no database" * 1000)
     assert "the daemon did not start: " in run(data_dir, "up", status=8)
     assert run(data_dir, "down") == "no daemon is running\n"
+
+
+def test_up_says_that_somebody_else_serves_a_port(data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        endpoint = f"tcp:127.0.0.1:{other.getsockname()[1]}"
+        refusal = f"cannot listen on {endpoint}: Address already in use\n"
+        assert run(data_dir, "up", "--listen", endpoint, status=8) == f"error: the daemon did not start: {refusal}"
+        assert run(data_dir, "up", "--foreground", "--listen", endpoint, status=2).endswith(f"\nerror: {refusal}")
+        started = run_json(data_dir, "up")
+        taken = run(data_dir, "up", "--listen", endpoint, status=7)
+        assert f"(process {started['pid']}) already serves {data_dir} and does not answer at {endpoint}" in taken
+
+
+def test_up_says_that_somebody_else_serves_a_socket(data_dir: Path) -> None:
+    path = data_dir / "other.sock"
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(path))
+        other.listen()
+        refusal = f"a process already listens on unix:{path}\n"
+        listen = f"unix:{path}"
+        assert run(data_dir, "up", "--listen", listen, status=8) == f"error: the daemon did not start: {refusal}"
+        assert run(data_dir, "up", "--foreground", "--listen", listen, status=7).endswith(f"\nerror: {refusal}")
 
 
 def test_in_the_foreground_the_endpoint_stands_alone_on_one_line(data_dir: Path) -> None:

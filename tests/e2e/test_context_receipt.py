@@ -385,3 +385,38 @@ def test_a_text_that_takes_less_than_half_of_the_recall_stands_whole_and_a_longe
     assert (log in context.recalled_text) is is_whole
     assert ("[…]" in context.recalled_text) is not is_whole
     assert "on Monday" in context.recalled_text
+
+
+# --- a passing limit ---------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("CONT-3", "CONT-5")
+def test_a_limit_takes_from_recall_first_then_from_the_tail_and_never_from_its_base(open_full: Open) -> None:
+    memory = open_full()
+    for number in range(6):
+        memory.ingest("s", "user", f"Walk {number + 8} led along the river, past the mill and over the bridge again.")
+        memory.ingest("s", "assistant", f"Walk {number + 8} was dry, and the mill was open all day.")
+    ask = {"session_id": "s", "query": QUERY, "user_id": "ana", "budget_tokens": 1200}
+    full = by_name(memory.assemble(**ask))
+    used = memory.assemble(**ask).used_tokens
+    eased = memory.assemble(**ask, limit_tokens=used - full["recalled"].used_tokens // 2)
+    assert by_name(eased)["recalled"].used_tokens < full["recalled"].used_tokens
+    assert by_name(eased)["tail"].used_tokens == full["tail"].used_tokens
+    tight = memory.assemble(**ask, limit_tokens=used - full["recalled"].used_tokens - full["tail"].used_tokens // 3)
+    assert by_name(tight)["recalled"].used_tokens < full["recalled"].used_tokens // 2
+    assert by_name(tight)["tail"].used_tokens < full["tail"].used_tokens
+    assert len(tight.messages) >= 4
+    for context in (eased, tight):
+        assert context.messages == memory.assemble(**ask).messages[-len(context.messages) :]
+
+
+@pytest.mark.requirement("CONT-3")
+def test_a_limit_is_checked_and_one_over_the_budget_changes_nothing(open_full: Open) -> None:
+    memory = open_full()
+    plain = memory.assemble("s", query=QUERY, user_id="ana", budget_tokens=1200)
+    assert (
+        memory.assemble("s", query=QUERY, user_id="ana", budget_tokens=1200, limit_tokens=5000).as_messages()
+        == plain.as_messages()
+    )
+    with pytest.raises(InvalidInput, match="limitTokens must be at least 64, not 10"):
+        memory.assemble("s", query=QUERY, limit_tokens=10)

@@ -23,7 +23,9 @@ import pytest
 
 from clew.cli.main import cli
 from clew.config import CONFIG_FILE, Config
+from clew.models.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.daemons import Wire, short_folder
+from tests.data import nothing_may_be_skipped
 from tests.test_requirements import marked
 from tests.unit.test_cli_reference import parse
 
@@ -84,13 +86,13 @@ class Reader:
         output = ""
         for block in steps:
             if "run" in block.marks:
-                output = self._run(block)
+                output = self.run(block)
             elif "output" in block.marks:
                 assert_same_shape(output, block.text)
             elif "frames" in block.marks:
                 self._exchange(block.text.splitlines())
 
-    def _run(self, block: Block) -> str:
+    def run(self, block: Block) -> str:
         program = ["python", "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
         done = subprocess.run(
             [*program, block.text], capture_output=True, text=True, timeout=120, check=False,
@@ -168,6 +170,26 @@ def test_the_readme_example_works(reader: Reader) -> None:
     example, chat = (block for block in blocks((ROOT / "README.md").read_text("utf-8")) if block.language == "python")
     reader.follow([Block("python", ("run",), example.text), Block("sh", ("run",), "clew up")])
     reader.follow([Block("python", ("run",), f"{A_CLIENT}{chat.text}"), Block("text", ("output",), "On Fridays.")])
+
+
+@pytest.mark.parametrize("embedder", ["auto", "none"])
+def test_the_readme_example_finds_the_rule_and_puts_it_into_another_session(reader: Reader, embedder: str) -> None:
+    """With the default model, and by words alone."""
+    if embedder == "auto" and DEFAULT_PACK not in [pack.name for pack in list_packs(packs_dir())]:
+        if nothing_may_be_skipped():
+            pytest.fail("the default model is not installed, and nothing may be skipped here")
+        pytest.skip("needs the default model: `clew model install`")
+    reader.environment |= {"CLEW_EMBEDDER": embedder, "CLEW_PACKS": str(packs_dir())}
+    rule = "Deploys go through staging first, always."
+    example = next(block for block in blocks((ROOT / "README.md").read_text("utf-8")) if block.language == "python")
+    assert f'"monday", "user", "{rule}"' in example.text
+    found, _, rest = reader.run(Block("python", ("run",), example.text)).partition("[{")
+    assert re.match(rf"[01]\.\d\d {re.escape(rule)}\n", found), found
+    context, *receipt = rest.splitlines()
+    assert rule in context
+    used = {name: int(tokens) for name, tokens, *_ in map(str.split, receipt)}
+    assert list(used) == ["hard", "soft", "tail", "guidance", "recalled"]
+    assert used["recalled"] > 0
 
 
 @pytest.mark.parametrize("title", recipes())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from clew.api import Flush
 from clew.client import connect
 from clew.models.hashing import HashingEmbedder
 from tests.daemons import running, short_folder
@@ -84,3 +86,31 @@ def test_turns_are_kept_and_found_by_words_and_the_queue_drains_when_the_server_
             assert api.flush(timeout_ms=29_000).ok
             assert api.search("staging host", user_id="ana").hits[0].scores.dense is not None
             assert api.status().message == "ok"
+
+
+@pytest.mark.requirement("RPC-1")
+def test_a_flush_that_names_no_time_says_soon_what_still_waits_and_holds_nobody_up(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its client gives it 5 s; a slow machine is given three times as much here."""
+    assert Flush().timeout_ms < 5000
+    with short_folder() as folder:
+        monkeypatch.setenv("CLEW_PACKS", str(folder / "packs"))
+        settings = {
+            "embedder": "openai",
+            "embedder_url": f"http://127.0.0.1:{server.server_port}/v1",
+            "embedder_model": "fake",
+        }
+        server.broken = False
+        with running(folder / "data", **settings) as daemon, daemon.wire() as wire, connect(daemon.endpoint) as api:
+            assert api.ingest("s", "user", "the staging host is tarn", user_id="ana").stored
+            assert api.flush(timeout_ms=29_000).ok
+            server.door.clear()
+            assert api.ingest("s", "user", "the other host is fell", user_id="ana").stored
+            begun = time.monotonic()
+            answer = wire.ask("flush")["result"]
+            assert time.monotonic() - begun < 15
+            assert (answer["ok"], answer["pending"] > 0) == (False, True)
+            server.door.set()
+            assert api.flush(timeout_ms=29_000).ok
+            assert wire.ask("flush")["result"] == {"ok": True, "pending": 0}

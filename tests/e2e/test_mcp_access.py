@@ -18,7 +18,7 @@ from clew.errors import DaemonUnreachable, InvalidInput, NotFound
 from clew.mcp.reach import Reach
 from clew.mcp.reconnect import ReopeningMemory
 from clew.mcp.server import make_server
-from tests.mcp_serving import called, refusal, resource
+from tests.mcp_serving import called, packed, refusal, resource
 
 pytestmark = pytest.mark.requirement("MCP-1", "STORE-1")
 
@@ -113,7 +113,7 @@ def test_the_users_own_and_what_is_shared_can_be_read(shared: Memory) -> None:
         for ref in ("user:ann/m1", "turns:ann/anns/a1", "session_raw:anns/a2", "session:anns/a1", "global/g1"):
             assert (await called(client, "get", ref=ref))["ref"] == ref
         assert (await called(client, "expand", ids=["a1", "a2"], session_id="anns"))["turns"]
-        assert (await called(client, "pack", query="green tea", session_id="anns"))["items"]
+        assert '"ref":' in await packed(client, query="green tea", session_id="anns")
 
     with_client(shared, work)
 
@@ -135,7 +135,7 @@ def test_only_what_is_the_users_alone_can_be_forgotten(shared: Memory) -> None:
 
 def test_a_session_the_operator_names_is_open_from_its_start(shared: Memory) -> None:
     async def work(client: Client) -> None:
-        assert (await called(client, "pack", query="anything"))["items"] == []
+        assert '"ref":' not in await packed(client, query="anything")
         shared.ingest("fresh", "user", "The launch code word is albatross.", id="f1")
         found = await called(client, "search", query="launch code word")
         assert [line["ref"] for line in found["lines"]] == ["session:fresh/f1"]

@@ -77,6 +77,12 @@ def talk(client: WireClient, session: str, count: int) -> list[str]:
     return [f"t{number}" for number in range(count)]
 
 
+def settle(client: WireClient) -> None:
+    """A flush says in time whether anything still waits."""
+    while not client.call("flush")["ok"]:
+        pass
+
+
 def listed(client: WireClient, collection: str) -> list[Any]:
     return checked(client.call("list_collection", collection=collection)["results"], listing=True)
 
@@ -104,10 +110,14 @@ def test_health_and_status_are_told(client: WireClient, own: str) -> None:
     assert all(answer["ok"] is True and isinstance(answer["message"], str) for answer in (health, before))
     insert(client, f"user:{own}", "a", "one more memory")
     turn(client, own, "t", "one more turn", role="user", userId=own)
+    turn(client, own, "reply", "of the assistant", role="assistant", userId=own)
+    turn(client, own, "tool", "of a tool", role="tool", userId=own)
+    turn(client, own, "nobody", "of nobody known", role="user")
+    turn(client, own, "host", "<task-notification>done</task-notification>", role="user", userId=own)
     client.call("session_lifecycle_hint", hook="session_end", sessionId=own)
-    client.call("flush")
+    settle(client)
     after = client.call("status")
-    assert after["turnCount"] == before["turnCount"] + 1
+    assert after["turnCount"] == before["turnCount"] + len(listed(client, f"turns:{own}")) == before["turnCount"] + 1
     assert after["memoryCount"] >= before["memoryCount"] + 1
     assert after["lifecycleHintCount"] == before["lifecycleHintCount"] + 1
     assert 0 < after["gatingThreshold"] <= 1
@@ -154,7 +164,7 @@ def test_the_same_id_replaces_text_and_metadata(client: WireClient, own: str) ->
     assert second["metadata"]["kept"] == 2
     assert "old" not in second["metadata"]
     assert second["version"] != first["version"]
-    client.call("flush")
+    settle(client)
     assert client.call("search_text", collection=f"user:{own}", text="first", k=5)["results"] == []
 
 
@@ -179,7 +189,7 @@ def test_the_gate_answers_with_every_part_in_bounds(client: WireClient, own: str
 def test_a_users_turn_worth_keeping_becomes_a_memory_that_says_why(client: WireClient, own: str) -> None:
     text = "I prefer tea over coffee, and my sister Ada Lovelace has lived in Turin since 3 May 2021."
     turn(client, own, "t", text, role="user", userId=own)
-    client.call("flush")
+    settle(client)
     [memory] = listed(client, f"user:{own}")
     assert memory["text"] == text
     parts = {key: value for key, value in memory["metadata"].items() if key.startswith("gating_")}
@@ -192,7 +202,7 @@ def test_a_search_gives_the_best_first_and_leaves_out_what_it_is_told_to(client:
     insert(client, f"user:{own}", "a", "a copper kettle on the stove")
     insert(client, f"user:{own}", "b", "the copper roof of the church")
     insert(client, f"user:{own}", "c", "a letter from Lisbon")
-    client.call("flush")
+    settle(client)
     asked = {"collection": f"user:{own}", "text": "copper kettle", "k": 2}
     results = checked(client.call("search_text", **asked)["results"])
     assert results[0]["id"] == "a"
@@ -209,7 +219,7 @@ def test_a_search_over_collections_is_merged_and_says_where_each_hit_is_from(cli
     insert(client, names[2], "m", f"copper kettle for everybody, {own}")
     turn(client, own, "t", "the copper kettle again", role="user", userId=own)
     insert(client, f"user:{own}-other", "z", "copper kettle of somebody else")
-    client.call("flush")
+    settle(client)
     asked = {"collections": names, "text": "copper kettle", "k": 10}
     results = checked(client.call("search_text_collections", **asked)["results"])
     found = {(result["metadata"]["collection"], result["id"]) for result in results}
@@ -278,7 +288,7 @@ def test_records_are_deleted_one_by_one_and_together(client: WireClient, own: st
     assert client.call("delete", collection=f"user:{own}", id="a")["ok"] is True
     assert client.call("delete_batch", collection=f"user:{own}", ids=["b", "c"])["ok"] is True
     assert ids(listed(client, f"user:{own}")) == ["d"]
-    client.call("flush")
+    settle(client)
     assert ids(client.call("search_text", collection=f"user:{own}", text="copper", k=9)["results"]) == ["d"]
 
 
@@ -334,7 +344,7 @@ def test_a_summary_expands_to_the_turns_it_covers(client: WireClient, own: str) 
 def test_the_raw_history_is_searched_also_where_a_summary_stands_for_it(client: WireClient, own: str) -> None:
     talk(client, own, 14)
     client.call("compact_session", sessionId=own, force=True)
-    client.call("flush")
+    settle(client)
     asked = {"sessionId": own, "text": "Which pump stopped with E003?", "k": 3}
     results = checked(client.call("query_raw_session", **asked)["results"])
     assert results[0]["id"] == "t3"
@@ -363,7 +373,8 @@ def test_hints_of_a_sessions_life_are_journalled_newest_first(client: WireClient
 def test_after_a_flush_everything_acknowledged_is_found(client: WireClient, own: str) -> None:
     for number in range(50):
         insert(client, f"user:{own}", str(number), f"entry {number} about serial{number}")
-    assert client.call("flush")["ok"] is True
+    settle(client)
+    assert client.call("flush") == {"ok": True, "pending": 0}
     for number in (0, 25, 49):
         [best, *_] = client.call("search_text", collection=f"user:{own}", text=f"serial{number}", k=1)["results"]
         assert best["id"] == str(number)

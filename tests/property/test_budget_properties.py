@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.budget import Allocation, Shares, fitting, longest_prefix, plan
+from clew.domain.budget import Allocation, Shares, fitting, longest_prefix, plan, portion
 
 TOKENS = st.integers(0, 500)
 PIECES = st.lists(TOKENS, max_size=12)
@@ -24,9 +24,10 @@ class Demand:
     guidance: list[int]
     shares: Shares
 
-    def planned(self, total: int) -> Allocation:
+    def planned(self, total: int, tail_target: int | None = None) -> Allocation:
         return plan(
             total,
+            tail_target=tail_target,
             hard=self.hard,
             base=self.base,
             soft=self.soft,
@@ -59,6 +60,20 @@ def test_the_sum_is_the_total_or_the_plan_says_it_is_degraded(total: int, demand
     else:
         assert allocation.committed == demand.hard + demand.base
         assert allocation.recall == 0
+
+
+@pytest.mark.requirement("CONT-3")
+@given(TOTAL, st.integers(0, 8000), DEMANDS)
+def test_a_tail_that_keeps_its_size_takes_from_recall_alone(total: int, target: int, demand: Demand) -> None:
+    plain, kept = demand.planned(total), demand.planned(total, target)
+    assert kept.committed + kept.recall == max(total, demand.hard + demand.base)
+    assert kept.recall >= 0
+    assert kept.extension.used <= max(target - demand.base, 0)
+    assert kept.soft == plain.soft
+    if kept.degraded is None:
+        assert kept.guidance.allowed == min(
+            portion(total, demand.shares.guidance), total - kept.committed + kept.guidance.used
+        )
 
 
 @pytest.mark.requirement("CONT-5")

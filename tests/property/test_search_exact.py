@@ -210,6 +210,8 @@ def _by_looking_at_all(index: CollectionIndex, case: Case) -> list[Candidate]:
             keywords=float(lane.matched[place] / asked),
             scope=0.6,
             record=case.rows[place].record,
+            own=float(similarity[place]),
+            words=int(lane.matched[place]),
         )
         for place in best
     ]

@@ -60,6 +60,15 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "reason": WORDS,
     "lines": st.lists(WORDS | METADATA.map(lambda given: msgspec.json.encode(given).decode()), max_size=2),
     "summaryId": WORDS,
+    "sourceDoc": WORDS,
+    "sourceMeta": METADATA,
+    "entries": st.lists(
+        st.fixed_dictionaries(
+            {"text": WORDS | st.just("long enough to be promoted"), "score": st.just(1), "recallCount": st.just(2)},
+            optional={"uniqueQueries": st.just(2), "metadata": METADATA},
+        ),
+        max_size=2,
+    ),
 }
 
 

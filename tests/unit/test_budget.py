@@ -29,6 +29,14 @@ def test_without_authored_text_and_guidance_the_tail_and_recall_share_everything
 
 
 @pytest.mark.requirement("CONT-3")
+def test_a_tail_that_keeps_its_size_in_a_smaller_total_leaves_guidance_its_share() -> None:
+    allocation = plan(600, base=200, extension=[100, 150, 100], guidance=[50], shares=SHARES, tail_target=500)
+    assert (allocation.extension.used, allocation.guidance.used, allocation.recall) == (250, 50, 100)
+    tighter = plan(300, base=200, extension=[100, 150], guidance=[20], shares=SHARES, tail_target=500)
+    assert (tighter.extension.used, tighter.guidance.used, tighter.recall) == (0, 20, 80)
+
+
+@pytest.mark.requirement("CONT-3")
 def test_soft_text_is_bounded_by_what_hard_text_and_base_leave() -> None:
     allocation = plan(1000, hard=500, base=450, soft=[40, 40], shares=SHARES)
     assert allocation.soft == Grant(allowed=50, used=40, taken=(0,))

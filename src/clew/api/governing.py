@@ -228,3 +228,38 @@ class ListPurges(Request[PurgeList], frozen=True):
 
     method: ClassVar[str] = "list_purges"
     answer: ClassVar[type[Answer]] = PurgeList
+
+
+class TurnSessions(Answer, frozen=True):
+    sessions: tuple[str, ...]
+    """Ids of sessions, by name."""
+
+
+class FindTurn(Request[TurnSessions], frozen=True):
+    """In which sessions a user said a turn of this id: more than one where a host has copied a session."""
+
+    method: ClassVar[str] = "find_turn"
+    answer: ClassVar[type[Answer]] = TurnSessions
+    user_id: str
+    id: str
+
+
+class SessionCopy(Answer, frozen=True):
+    session_id: str
+    turns: int
+    """How many turns it holds."""
+    reason: str
+    """Why it is a copy."""
+
+
+class CopyList(Answer, frozen=True):
+    copies: tuple[SessionCopy, ...]
+    """Those that could go without a loss."""
+
+
+class ListCopies(Request[CopyList], frozen=True):
+    """Sessions that hold nothing but turns of others: working copies of a host, and sessions under another name."""
+
+    method: ClassVar[str] = "list_copies"
+    answer: ClassVar[type[Answer]] = CopyList
+    deadline_factor: ClassVar[int] = 60

@@ -159,6 +159,7 @@ class MemoryApi(FactsApi, GraphApi, ObservingApi, PlansApi, ABC):
         query: str | None = None,
         messages: Sequence[Message] | None = None,
         budget_tokens: int | None = None,
+        limit_tokens: int | None = None,
         user_id: str | None = None,
         since: int | None = None,
         mode: str = "recall",
@@ -167,8 +168,8 @@ class MemoryApi(FactsApi, GraphApi, ObservingApi, PlansApi, ABC):
         given = None if messages is None else tuple(messages)
         return self.call(
             Assemble(
-                session_id=session_id, query=query, messages=given,
-                budget_tokens=budget_tokens, user_id=user_id, since=since, mode=mode,
+                session_id=session_id, query=query, messages=given, budget_tokens=budget_tokens,
+                limit_tokens=limit_tokens, user_id=user_id, since=since, mode=mode,
             )
         )  # fmt: skip
 
@@ -313,6 +314,7 @@ class MemoryApi(FactsApi, GraphApi, ObservingApi, PlansApi, ABC):
         kinds: Sequence[str] = (),
         untrusted: bool = False,
         cold: bool = False,
+        refs: bool = False,
         trace: bool = False,
     ) -> Bundle:
         """The bounded, cited bundle for one request."""
@@ -320,7 +322,7 @@ class MemoryApi(FactsApi, GraphApi, ObservingApi, PlansApi, ABC):
             Pack(
                 query=query, user_id=user_id, session_id=session_id, exclude_session=exclude_session,
                 budget_tokens=budget_tokens, limit=limit, kinds=tuple(kinds), untrusted=untrusted, cold=cold,
-                trace=trace,
+                refs=refs, trace=trace,
             )
         )  # fmt: skip
 

@@ -113,6 +113,8 @@ class Pack(Request[Bundle], frozen=True):
     """Search the archive, too; what is taken from it comes back to life."""
     untrusted: bool = False
     """Ask for text from tools and from outside, too: framed, capped, never more than quotation."""
+    refs: bool = False
+    """Give every line its reference, within the budget; else it stands only where there is more to fetch by it."""
     trace: bool = False
     """Put the trace into the answer; it is kept either way."""
 

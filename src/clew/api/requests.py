@@ -175,6 +175,9 @@ class Assemble(Request[Context], frozen=True):
     query: str | None = None
     messages: tuple[Message, ...] | None = None
     budget_tokens: int | None = None
+    limit_tokens: int | None = None
+    """What the context must stay within, where that is less than the budget for now. Recall gives way first, then the
+    tail down to its base."""
     user_id: str | None = None
     since: int | None = None
     """When this conversation began, in milliseconds since the epoch. Summaries of older turns are recalled only where
@@ -283,11 +286,11 @@ class GetStatus(Request[Status], frozen=True, forbid_unknown_fields=False):
 
 
 class Flush(Request[Flushed], frozen=True, forbid_unknown_fields=False):
-    """Waits until everything acknowledged is searchable by meaning, too."""
+    """Waits until everything acknowledged is searchable by meaning, too; `pending` says what still waits by then."""
 
     method: ClassVar[str] = "flush"
     answer: ClassVar[type[Answer]] = Flushed
-    timeout_ms: int = 20_000
+    timeout_ms: int = 4_000  # older clients name no time, and give up after 5 s
 
 
 class Verify(Request[VerifyReport], frozen=True):

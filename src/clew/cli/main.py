@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import takewhile
 
 import click
@@ -98,6 +100,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         code, message, status = _explain(error)
         print_error(code, message, as_json=as_json)
         return status
+
+
+def leave(status: int) -> int:
+    """The status to end with; ends here and now where a thread of ours did not end in its time.
+
+    It may be inside a native library, where the end of the interpreter would abort the process. What was
+    acknowledged is on disk.
+    """
+    if any(thread.daemon and thread.name.startswith("clew-") for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
+    return status
 
 
 class Verbs(VerbGroup):
@@ -205,4 +221,4 @@ def _describe(error: OSError) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(leave(main()))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
+import msgspec
 
-from clew.api import ListPurges, PurgeList, PurgeReceipt
+from clew.api import ListCopies, ListPurges, PurgeList, PurgeReceipt
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation
 from clew.cli.terminal import local_time, print_fields, print_note, print_table
@@ -27,6 +29,7 @@ _FIGURES = {
     "hints": "journal entries",
     "readmitted": "nodes back in an active view",
 }
+_WIRE_NAMES = {field.name: field.encode_name for field in msgspec.structs.fields(PurgeReceipt)}
 
 
 @click.command(
@@ -36,6 +39,7 @@ _FIGURES = {
         "clew purge --user ada --dry-run",
         "clew purge --source https://example.com/page --yes",
         "clew purge --record user:ada/m_5f0c --yes",
+        "clew purge --copies --dry-run",
         "clew purge --list",
     ],
 )
@@ -43,6 +47,7 @@ _FIGURES = {
 @click.option("--session", metavar="ID", help="Everything of this session.")
 @click.option("--record", "ref", metavar="REF", help="One record, as COLLECTION/ID.")
 @click.option("--source", metavar="URL", help="Everything that came from this address.")
+@click.option("--copies", is_flag=True, help="Every session that holds nothing but turns of others.")
 @click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
 @click.option("--list", "show_ledger", is_flag=True, help="Show the purges so far: when and how much, not what.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -54,6 +59,7 @@ def command(
     session: str | None,
     ref: str | None,
     source: str | None,
+    copies: bool,
     dry_run: bool,
     show_ledger: bool,
     yes: bool,
@@ -64,6 +70,11 @@ def command(
     restored; then the purge is carried out again.
     """
     targets = [target for target in (user, session, ref, source) if target is not None]
+    if copies:
+        if targets or show_ledger:
+            raise click.UsageError("--copies finds its sessions itself; it takes no target.")
+        _purge_copies(invocation, dry_run=dry_run, yes=yes)
+        return
     if show_ledger:
         if targets or dry_run:
             raise click.UsageError("--list shows every purge; it takes no target.")
@@ -71,14 +82,48 @@ def command(
             invocation.show(memory.call(ListPurges()), _print_ledger)
         return
     if len(targets) != 1:
-        raise click.UsageError("Give one of --user, --session, --record and --source.")
+        raise click.UsageError("Give one of --user, --session, --record, --source and --copies.")
     if not (yes or dry_run):
-        if invocation.json or not sys.stdin.isatty():
-            raise click.UsageError("A purge needs --yes where nobody can be asked.")
-        click.confirm(f"Remove {targets[0]} and everything made from it, for good?", abort=True, err=True)
+        _confirm(invocation, targets[0])
     with invocation.open() as memory:
         receipt = memory.purge(user_id=user, session_id=session, ref=ref, source=source, dry_run=dry_run)
     invocation.show(receipt, _print_receipt)
+
+
+def _confirm(invocation: Invocation, what: str) -> None:
+    if invocation.json or not sys.stdin.isatty():
+        raise click.UsageError("A purge needs --yes where nobody can be asked.")
+    click.confirm(f"Remove {what} and everything made from it, for good?", abort=True, err=True)
+
+
+def _purge_copies(invocation: Invocation, *, dry_run: bool, yes: bool) -> None:
+    """Each copy is a purge of its own, so that one that is interrupted leaves the rest for the next run."""
+    with invocation.open() as memory:
+        with invocation.progress("Comparing", None):
+            found = memory.call(ListCopies()).copies
+        if found and not (yes or dry_run):
+            _confirm(invocation, f"{len(found)} copied sessions")
+        receipts = []
+        with invocation.progress("Looking" if dry_run else "Purging", len(found)) as report:
+            for copy in found:
+                receipts.append(memory.purge(session_id=copy.session_id, dry_run=dry_run))
+                report(len(receipts))
+    figures = {name: sum(getattr(receipt, name) for receipt in receipts) for name in _FIGURES}
+    outcome: dict[str, Any] = {"dryRun": dry_run, "copies": [msgspec.to_builtins(copy) for copy in found]}
+    outcome["removed"] = {_WIRE_NAMES[name]: figure for name, figure in figures.items()}
+    invocation.show(outcome, _print_copies)
+
+
+def _print_copies(outcome: dict[str, Any]) -> None:
+    if not outcome["copies"]:
+        print_note("no session is a copy of another")
+        return
+    print_table(
+        ("copy", "turns", "why"), [(copy["sessionId"], copy["turns"], copy["reason"]) for copy in outcome["copies"]]
+    )
+    click.echo("would remove:" if outcome["dryRun"] else "removed:")
+    figures = {label: outcome["removed"][_WIRE_NAMES[name]] for name, label in _FIGURES.items()}
+    print_fields({label: figure for label, figure in figures.items() if figure})
 
 
 def _print_receipt(receipt: PurgeReceipt) -> None:

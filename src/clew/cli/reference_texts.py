@@ -99,6 +99,8 @@ COMPAT_ANSWERS: Mapping[str, str] = {
     "compact_session": "Lets summaries stand for the turns of a session outside its tail. Answers `{"
     '"didCompact", "clustersFormed", "clustersDeclined", "turnsRemoved", "meanConfidence", "tokensBefore", '
     '"tokensAfter", "shardsKept"}`, and `"summaryMethod"` where there is one.',
+    "delete_authored_document": "Takes out what `ingest_markdown_document` has taken in of a document. Files that the "
+    'settings name as authored are not touched. Answers `{"ok": true}`.',
     "delete": 'Takes one record out of a collection. Answers `{"ok": true}`.',
     "expand_summary": "The turns a summary stands for; where the depth does not reach them, the summaries it does "
     'reach. Answers `{"results": [...]}`.',
@@ -108,12 +110,19 @@ COMPAT_ANSWERS: Mapping[str, str] = {
     "gating_scalar": "The gate's parts under their short names. Answers `{"
     '"g", "t", "h", "r", "d", "inputFreq", "memSaturation", "p", "a", "dtech", "gconv", "gtech"}`.',
     "health": 'Answers `{"ok", "message"}`.',
+    "ingest_markdown_document": "Takes a Markdown document in: each of its blocks is a record of `global`, in place of "
+    "those it had. It is knowledge and never a rule, also where `coreDoc` is true: rules come from the files that "
+    "the settings name as authored, and `insert_text` cannot write among them either. Answers `"
+    '{"ok": true}`.',
     "insert_session_turn": "Keeps a turn. `role`, `ts` and `userId` are read from the metadata; a turn that names no "
     'role counts as the assistant\'s. Answers `{"ok": true}`.',
     "insert_text": 'Stores a record; the same id again replaces it. Answers `{"ok": true}`.',
     "list_by_meta": 'Records whose metadata holds the value under the key. Answers `{"results": [...]}`.',
     "list_collection": 'Every record of a collection. Answers `{"results": [...]}`.',
     "list_lifecycle_journal": 'The journal, newest first. Answers `{"results": [...]}`.',
+    "promote_dream_entries": "Makes entries of a diary memories of a user, in place of those it had, as the "
+    "assistant's words. Promoted is what has 16 bytes or more, a score of 0.6 or more, and was recalled twice or more "
+    'by two queries or more. Answers `{"promoted", "rejected"}`.',
     "query_raw_session": 'Searches the raw history of a session. Answers `{"results": [...]}`.',
     "search_text": 'Searches one collection. Answers `{"results": [...]}`.',
     "search_text_collections": 'Searches several collections. Answers `{"results": [...]}`.',

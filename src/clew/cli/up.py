@@ -13,8 +13,9 @@ import click
 from clew.cli.command import Verb
 from clew.cli.invocation import Invocation, connect_if_served
 from clew.config import Config
+from clew.endpoint import parse_endpoint
 from clew.errors import DaemonUnreachable, StoreInUse
-from clew.serving import serving_endpoint, serving_process
+from clew.serving import announced_endpoint, serving_endpoint, serving_process
 
 START_TIMEOUT_S = 120.0
 LOG_FILE = "daemon.log"
@@ -31,7 +32,7 @@ def command(invocation: Invocation, foreground: bool, listen: str | None) -> Non
         if invocation.json:
             raise click.UsageError("--foreground prints its endpoint on a plain line; leave out --json.")
         raise click.exceptions.Exit(_serve(config))
-    running = connect_if_served(config)
+    running = connect_if_served(config) if _is_own(config) else None
     if running is None:
         _refuse_second_daemon(config)
         endpoint = _start_detached(config, listen)
@@ -40,6 +41,12 @@ def command(invocation: Invocation, foreground: bool, listen: str | None) -> Non
         endpoint = serving_endpoint(config)
     answer = {"endpoint": endpoint, "pid": serving_process(config), "started": running is None}
     invocation.show(answer, lambda _: click.echo(endpoint))
+
+
+def _is_own(config: Config) -> bool:
+    """Whether the daemon of the data folder listens where it is wanted: that somebody answers there proves nothing."""
+    announced = announced_endpoint(config)
+    return announced is not None and announced == str(parse_endpoint(serving_endpoint(config)))
 
 
 def _refuse_second_daemon(config: Config) -> None:

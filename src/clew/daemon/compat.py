@@ -32,6 +32,7 @@ from clew.api import (
     Search,
     Touch,
 )
+from clew.daemon.compat_documents import delete_document, ingest_document, promote_dreams
 from clew.daemon.compat_params import (
     BumpAccessCounts,
     CompactSession,
@@ -42,10 +43,13 @@ from clew.daemon.compat_params import (
     JournalQuery,
     LifecycleHint,
     ListByMeta,
+    MarkdownDocument,
     Nothing,
     OneCollection,
+    OneDocument,
     OneRecord,
     OneUser,
+    PromoteDreams,
     QueryRawSession,
     SearchText,
     SearchTextCollections,
@@ -327,5 +331,8 @@ HANDLERS: dict[str, Handler] = {
     "list_lifecycle_journal": _reading(JournalQuery, _list_lifecycle_journal),
     "compact_session": _reading(CompactSession, _compact_session),
     "expand_summary": _reading(ExpandSummary, _expand_summary),
+    "ingest_markdown_document": _reading(MarkdownDocument, ingest_document),
+    "delete_authored_document": _reading(OneDocument, delete_document),
+    "promote_dream_entries": _reading(PromoteDreams, promote_dreams),
 }
 """The compatibility methods whose shape differs from Clew's own method of that purpose."""

@@ -101,6 +101,42 @@ class OneRecord(Params):
     id: str
 
 
+class MarkdownDocument(Params):
+    source_doc: str
+    text: str
+    core_doc: bool = False
+    source_meta: JsonObject = field(default_factory=dict)
+
+
+class OneDocument(Params):
+    source_doc: str
+
+
+class DreamEntry(Params):
+    text: str
+    score: float = 0.0
+    recall_count: int = 0
+    unique_queries: int = 0
+    section: str = ""
+    line: int = 0
+    source_line: int = 0
+    metadata: JsonObject = field(default_factory=dict)
+
+
+class PromoteDreams(Params):
+    user_id: str
+    source_doc: str
+    entries: tuple[DreamEntry, ...] = ()
+    source_root: str | None = None
+    source_path: str | None = None
+    source_kind: str | None = None
+    file_hash: str | None = None
+    source_size: int | None = None
+    source_mtime_ms: float | None = None
+    ingest_version: int | None = None
+    hash_backend: str | None = None
+
+
 class LifecycleHint(Params, omit_defaults=True):
     hook: str
     reason: str | None = None

@@ -45,6 +45,7 @@ WRITES = frozenset(
     | {"facts_assert", "facts_invalidate", "facts_accept", "facts_decline"}
     | {"graph_merge", "graph_unmerge", "graph_rebuild"}
     | {"insert_text", "insert_session_turn", "flush_namespace"}
+    | {"ingest_markdown_document", "delete_authored_document", "promote_dream_entries"}
     | {"plans_add", "plans_close"}
 )
 """Methods that one client's requests pass one by one, in the order they were sent: turns must not change places."""

@@ -62,8 +62,12 @@ def plan(
     extension: Sequence[int] = (),
     guidance: Sequence[int] = (),
     guidance_frame: int = 0,
+    tail_target: int | None = None,
 ) -> Allocation:
     """Divide `total` tokens. Pieces are token counts of things that are taken whole or not at all.
+
+    `tail_target` takes the place of the tail's share where the tail may keep the size it has in a larger total. It
+    then leaves guidance its share, so that recall is all it takes from.
 
     `soft` is in source order and `extension` newest first: both are cut as a prefix, because a gap
     would change what they say. `guidance` is best first, and one piece that is too long does not
@@ -74,7 +78,11 @@ def plan(
     left = total - hard - base
     soft_grant = _prefix_grant(soft, min(portion(total, shares.soft), left))
     left -= soft_grant.used
-    extension_grant = _prefix_grant(extension, min(max(portion(total, shares.tail) - base, 0), left))
+    if tail_target is None:
+        room = min(portion(total, shares.tail) - base, left)
+    else:
+        room = min(tail_target - base, left - portion(total, shares.guidance))
+    extension_grant = _prefix_grant(extension, max(room, 0))
     left -= extension_grant.used
     guidance_grant = _fitting_grant(guidance, min(portion(total, shares.guidance), left), guidance_frame)
     return Allocation(

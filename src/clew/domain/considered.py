@@ -9,6 +9,7 @@ from clew.domain.identity import LEDGER_ORIGIN, archive_of, session_of
 from clew.domain.kinds import kind_of_text
 from clew.domain.marks import Mark, value_of
 from clew.domain.model import Kind, Provenance, Record
+from clew.domain.relevance import BY_NAME, Shared
 
 _KIND_CHARS = 2000
 
@@ -31,6 +32,8 @@ class Considered:
     origin: str
     score: float
     similarity: float
+    shared: Shared = BY_NAME
+    """What it, or what led to it, has in common with the question by itself."""
     lapse: Lapse | None = None
     replaced_by: str | None = None
     """Of evidence for what holds no longer: the reference of the fact that holds instead, empty where none does."""

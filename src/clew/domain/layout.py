@@ -46,6 +46,8 @@ class Entry:
     """The reference of the item it is at odds with."""
     replaced_by: str | None = None
     """Of what holds no longer: the reference of what holds instead, empty where nothing does."""
+    shows_ref: bool = False
+    """Whether its reference stands in its line in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def rendered(ordered: Sequence[Shown]) -> tuple[str, list[str]]:
 
 
 def line(shown: Shown, number: int, against: int | None = None, instead: int | None = None) -> str:
-    """One item as it is quoted, with its reference where the rest of it or what is kept beside it can be fetched."""
+    """One item as it is quoted, with its reference where that is wanted, or where there is more to fetch by it."""
     entry, more = shown.entry, _more(shown)
     quoted = Quoted(
         when=entry.when,
@@ -122,7 +124,7 @@ def line(shown: Shown, number: int, against: int | None = None, instead: int | N
         superseded="" if entry.replaced_by is None else "no longer so" if instead is None else f"now [{instead}]",
         payload=entry.payload,
         more=more,
-        ref=entry.ref if more or entry.payload else "",
+        ref=entry.ref if more or entry.payload or entry.shows_ref else "",
     )
     return framing.line(quoted, number)
 

@@ -17,6 +17,7 @@ from clew.domain.importance import Label
 from clew.domain.model import Provenance, Trust
 from clew.domain.opposing import Dissent, with_dissent
 from clew.domain.ranking import Weights
+from clew.domain.relevance import related
 from clew.domain.terms import fold
 
 STRONGER = 0.1
@@ -39,6 +40,7 @@ class Reason(StrEnum):
     RELEVANT = "relevant"
     DISSENT = "dissent"
     SCORE = "score"
+    UNRELATED = "unrelated"
     TRUST = "trust"
     IMPORTANCE = "importance"
     SCOPE = "scope"
@@ -107,7 +109,7 @@ def select(candidates: Sequence[Considered], policy: Policy, asked: str = "") ->
     """What the rules leave of the candidates. What only repeats the question is no answer to it."""
     reasons: dict[str, Reason] = {}
     ranked = in_order(candidates)
-    admitted = _admitted(ranked, policy, reasons)
+    admitted = _admitted(ranked, policy, _unrelated(ranked, policy, asked), reasons)
     kept, spare = _within_caps(_distinct(admitted, asked, reasons), policy, reasons)
     chosen, dissent = with_dissent(kept, spare, policy.items, asked)
     taken = {item.ref for item in chosen}
@@ -138,11 +140,38 @@ def pack_score(similarity: float, recency: float, nearness: float, weights: Weig
 # --- refusing ----------------------------------------------------------------------------------------
 
 
-def _admitted(ranked: Sequence[Considered], policy: Policy, reasons: dict[str, Reason]) -> list[Considered]:
+def _unrelated(ranked: Sequence[Considered], policy: Policy, asked: str) -> set[str]:
+    """References of what is near enough and yet below the floor of relevance.
+
+    What may not be shown, or only repeats the question, leads to nothing.
+    """
+    question = _text_name(asked)
+    may_lead = [
+        _is_admissible(item.record.trust, policy)
+        and not _is_present(item, policy)
+        and _text_name(item.record.text) != question
+        for item in ranked
+    ]
+    kept = related(asked, [item.shared for item in ranked], may_lead)
+    return {
+        item.ref
+        for item, is_related in zip(ranked, kept, strict=True)
+        if not is_related and not item.due and item.similarity >= policy.min_similarity
+    }
+
+
+def _admitted(
+    ranked: Sequence[Considered], policy: Policy, unrelated: set[str], reasons: dict[str, Reason]
+) -> list[Considered]:
     admitted = []
     holding = _holding(ranked, policy)
     for item in ranked:
-        reason = Reason.PRESENT if _is_present(item, policy) else _refusal(item, policy, holding)
+        if _is_present(item, policy):
+            reason: Reason | None = Reason.PRESENT
+        elif item.ref in unrelated and item.record.trust is not Trust.QUARANTINED:
+            reason = Reason.UNRELATED
+        else:
+            reason = _refusal(item, policy, holding)
         if reason is None:
             admitted.append(item)
         else:

@@ -46,7 +46,8 @@ _REFERENCE = re.compile(
     r"(?:process\.env|os\.environ|os\.getenv|import\.meta|env|ENV|secrets|vars|var|local|data|config|settings|self|this"
     r"|options|opts|args|params|request|req|ctx|context|props|state|module|each|keyring|vault|ssm|op:/|arn:aws)\b[.\[(:/]"
 )
-_CODE = re.compile(r"[A-Za-z_][A-Za-z_]*(?:(?:\.|->|::|/|-)[A-Za-z_]+)*[;,.]?")
+_CODE = re.compile(r"[^\W\d]++(?:(?:\.|->|::|/|-|[、。，：；！？])[^\W\d]++)*[;,.、。，：；！？]?")
+"""Names and words of any script, also joined. Behind a full-width mark, the sentence goes on without a space."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _PATH = re.compile(r"(?:~|\.{0,2})/[\w.-]+(?:/[\w.@-]*)*|[A-Za-z]:\\.*|(?:[\w-]+/)*[\w-]+\.[a-z]{1,4}|https?://.*")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clew.domain import identity
 from clew.domain.calibration import Calibration
 from clew.domain.ranking import lexical_part
-from clew.domain.terms import QueryTerms, speaker_sign, term_hash
+from clew.domain.terms import QueryTerms, date_sign, speaker_sign, term_hash
 from clew.index.coarse import Coarse
 from clew.index.growing import Growing
 from clew.index.postings import Postings
@@ -257,6 +257,14 @@ class CollectionIndex:
             return None
         said = np.logical_and.reduce([self.holding([speaker_sign(name)]) for name in names])
         return said if said.any() else None
+
+    def named(self, words: Iterable[str], dates: Iterable[str]) -> NDArray[np.bool_]:
+        """Which positions hold what somebody said whom the words name, or what is about one of these days.
+
+        A bare month is no day: questions name it in passing.
+        """
+        days = (date_sign(key) for key in dates if len(key) > len("05"))
+        return self.holding([*map(speaker_sign, words), *days])
 
     def mean_similarity(self, lexical: LexicalLane, query: Grid | None, calibration: Calibration | None) -> float:
         """How similar the average member is to a query by its own words and meaning."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from clew.domain.calibration import Calibration
 from clew.domain.identity import Scope
 from clew.domain.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score, unit
+from clew.domain.relevance import Shared
 from clew.domain.terms import QueryTerms
 from clew.index.collection import NOT_COMPARABLE, CollectionIndex, LexicalLane
 from clew.index.context import beside, context
@@ -55,6 +56,7 @@ class Query:
     weights: Weights
     dates: frozenset[str] = frozenset()
     """Keys of the days it asks for."""
+    text: str = ""
     by_surroundings: bool = True
     """Whether turns are ranked by what is around them as well; not where it matters what each says itself."""
 
@@ -81,8 +83,16 @@ class Candidate(Struct, frozen=True, gc=False):
     """The key of the record it shows; 0 where that is not known."""
     context: float = 0.0
     """What the turns around it, its session, its speaker and its date add to its similarity."""
+    own: float = 0.0
+    """Its similarity without that; `words` and `named` are those of `Shared`."""
+    words: int = 0
+    named: bool = False
     covered: float | None = None
     """Of a summary that was found by a turn it stands for: how similar that turn is."""
+
+    @property
+    def shared(self) -> Shared:
+        return Shared(self.own, self.lexical, self.words, by_meaning=self.dense is not None, named=self.named)
 
 
 def search(
@@ -150,6 +160,7 @@ class _Ranked:
     positions: Positions
     similarity: Floats
     score: Floats
+    own: Floats
     dense: Floats | None
     context: Floats
     looked: _Looked
@@ -170,6 +181,7 @@ def _alone(asked: _Asked, limit: int) -> _Ranked:
         positions=order if isinstance(among, slice) else among[order],
         similarity=similarity[order],
         score=score[order],
+        own=similarity[order],
         dense=None if dense is None else dense[order],
         context=np.zeros(len(order), np.float32),
         looked=looked,
@@ -199,6 +211,7 @@ def _in_context(asked: _Asked, sessions: Sessions, alone: _Ranked, limit: int) -
         positions=positions[order],
         similarity=similarity[order],
         score=score[order],
+        own=own[places[order]],
         dense=None if dense is None else dense[places[order]],
         context=added[order],
         looked=alone.looked,
@@ -215,9 +228,16 @@ def _near(asked: _Asked, looked: _Looked, positions: Positions) -> Floats | None
     return asked.index.dense_at(positions, vector, calibration)
 
 
+def _named(asked: _Asked) -> NDArray[np.bool_]:
+    """Which positions hold what the question names: only turns have a speaker, and a day on which they were said."""
+    index, query = asked.index, asked.query
+    if index.sessions is None:
+        return np.zeros(len(index.seqs), np.bool_)
+    return index.named(query.terms.names, query.dates)
+
+
 def _candidates(asked: _Asked, ranked: _Ranked) -> list[Candidate]:
-    index, lexical, query, dense = asked.index, asked.lexical, asked.query, ranked.dense
-    best = ranked.positions
+    index, lexical, query, dense, best = asked.index, asked.lexical, asked.query, ranked.dense, ranked.positions
     times = index.times[best]
     nothing: list[None] = [None] * len(best)
     terms = max(len(query.terms.words) + len(query.terms.exact), 1)
@@ -235,6 +255,9 @@ def _candidates(asked: _Asked, ranked: _Ranked) -> list[Candidate]:
         [SCOPE_NEARNESS[asked.scope]] * len(best),
         index.records[best].tolist(),
         ranked.context.tolist(),
+        ranked.own.tolist(),
+        lexical.matched[best].tolist(),
+        _named(asked)[best].tolist(),
     )
     return [Candidate(*values) for values in zip(*columns, strict=True)]
 

@@ -19,6 +19,7 @@ from clew.domain.marks import Mark, value_of
 from clew.domain.model import Kind, Provenance, Trust, role_of
 from clew.mcp import shapes
 from clew.mcp.reach import session_in
+from clew.models.tokens import EstimatingCounter
 
 WITHHELD = "[quarantined: it waits for the operator's review]"
 _WHO_CHARS = 80
@@ -67,10 +68,17 @@ def whole(record: api.RecordView) -> shapes.Whole:
     )
 
 
-def cited(item: api.PackItem) -> shapes.Cited:
-    return shapes.Cited(
-        citation=item.citation, ref=item.record_ref, kind=item.kind, trust=item.trust, dissent=item.dissent
-    )
+def pack_with_notes(bundle: api.Bundle) -> str:
+    """The text of a pack, and of what there is to say about it as much as the budget leaves room for."""
+    left = bundle.budget_tokens - bundle.used_tokens
+    told = [bundle.bundle_text] if bundle.bundle_text else []
+    for note in (*bundle.notes, *bundle.degraded):
+        sentence = f"Note: {note}."
+        left -= EstimatingCounter().bound(f"{sentence}\n")
+        if left < 0:
+            break
+        told.append(sentence)
+    return "\n".join(told)
 
 
 def turn(record: api.RecordView) -> shapes.Turn:

@@ -29,24 +29,6 @@ class Lines(Shape):
     notes: list[str] = Field(default_factory=list, description="Why this may be less than there is.")
 
 
-class Cited(Shape):
-    """What stands behind one numbered line of a text."""
-
-    citation: str
-    ref: str = Field(description=REF)
-    kind: str
-    trust: str
-    dissent: bool = Field(False, description="It contradicts what else was chosen.")
-
-
-class Packed(Shape):
-    text: str = Field(description="Numbered quotations; empty when nothing relevant is known.")
-    items: list[Cited]
-    used_tokens: int
-    budget_tokens: int
-    notes: list[str]
-
-
 class Whole(Shape):
     """One record, as far as it was asked for."""
 

@@ -102,7 +102,7 @@ class Tools:
         budget_tokens: Annotated[int | None, Field(ge=64, le=16_000, description="Room for it; else 1200.")] = None,
         session_id: SessionId = "",
         untrusted: Annotated[bool, Field(description="Take text from tools and from outside, too.")] = False,
-    ) -> Annotated[CallToolResult, shapes.Packed]:
+    ) -> CallToolResult:
         """Everything known that bears on a request, chosen, shortened and cited within a token budget.
 
         The first thing to call when earlier work may matter: it costs one call, and says so when nothing is known.
@@ -113,17 +113,10 @@ class Tools:
             session_id=self.reach.session(session_id),
             budget_tokens=budget_tokens,
             untrusted=untrusted,
+            refs=True,
         )
-        notes = [*bundle.notes, *bundle.degraded]
-        packed = shapes.Packed(
-            text=bundle.bundle_text,
-            items=list(map(render.cited, bundle.items)),
-            used_tokens=bundle.used_tokens,
-            budget_tokens=bundle.budget_tokens,
-            notes=notes,
-        )
-        refs = "\n".join(f"{item.citation} {quote(item.ref)}" for item in packed.items)
-        return _answer(packed, "\n".join(filter(None, (packed.text, refs))), notes)
+        text = render.pack_with_notes(bundle)  # as text alone: the same again as data would take the budget twice
+        return CallToolResult(content=[TextContent(type="text", text=text)])
 
     def remember(
         self,

@@ -38,6 +38,7 @@ from clew.services.turns import (
     tail_of,
     tail_target,
     tail_turn,
+    within_limit,
 )
 
 T = TypeVar("T")
@@ -45,6 +46,7 @@ T = TypeVar("T")
 GUIDANCE_CANDIDATES = 50
 IN_CONTEXT = "in the context already"
 NO_ROOM = "no room in the budget"
+UNRELATED = "not related to the question"
 
 _log = logging.getLogger("clew.assemble")
 
@@ -55,16 +57,16 @@ def assemble(parts: Parts, request: Assemble) -> Context:
 
 
 def _assembled(parts: Parts, request: Assemble) -> Context:
-    total = checked_budget(parts, request.budget_tokens)
+    room = _Room.of(parts, request)
     mode = checked_mode(request.mode)
     troubles = _Troubles()
     latest = parts.library.latest
     shelf = troubles.guard("authored text was not read anew", lambda: parts.library.current(parts), latest)
-    troubles.add(*shelf.troubles, over_share(parts, shelf.hard, total))
-    seen = None if mode is Mode.RECALL else _observed(parts, request, total, troubles)
-    given, turns = _turns(parts, request, total, seen)
+    troubles.add(*shelf.troubles, over_share(parts, shelf.hard, room.limit))
+    seen = None if mode is Mode.RECALL else _observed(parts, request, room.limit, troubles)
+    given, turns = _turns(parts, request, room, seen)
     start = troubles.guard("summaries were not looked up", lambda: _uncovered(parts, request, given, turns, seen), 0)
-    tail = _granted_tail(parts, total, shelf, turns[start:], tail_of if seen is None else buffer_tail)
+    tail = _granted_tail(parts, room, shelf, turns[start:], tail_of if seen is None else buffer_tail)
     kept = given[start + tail.start :]
     asked = troubles.guard("nothing was recalled", lambda: _ask(parts, request, kept), None)
     guiding: list[Found] = []
@@ -75,9 +77,9 @@ def _assembled(parts: Parts, request: Assemble) -> Context:
     lines = [line(quoted(item.record, now_ms), GUIDANCE_CANDIDATES) for item in guiding]
     shown = None
     if seen is not None:
-        plain = _plan(parts, total, shelf, tail, ())
+        plain = _plan(parts, room, shelf, tail, ())
         shown = troubles.guard("nothing observed is shown", partial(fitted, parts, seen, plain), None)
-    allocation = _plan(parts, total, shelf, tail, lines, observed_tokens=shown.tokens if shown else 0)
+    allocation = _plan(parts, room, shelf, tail, lines, observed_tokens=shown.tokens if shown else 0)
     unknown: frozenset[str] = frozenset()
     stored = troubles.guard("turns were not looked up", lambda: _stored_ids(parts, request, kept), unknown)
     context = Assembly(request.session_id, shelf, tuple(kept), stored, tail, allocation, tuple(guiding), now_ms)
@@ -95,10 +97,25 @@ def _assembled(parts: Parts, request: Assemble) -> Context:
 def planned(parts: Parts, session_id: str) -> Allocation:
     """How a session's context would divide the usual budget, before memory is asked."""
     request = Assemble(session_id=session_id)
-    total = checked_budget(parts, None)
-    _, turns = _turns(parts, request, total, None)
+    room = _Room.of(parts, request)
+    _, turns = _turns(parts, request, room, None)
     shelf = parts.library.current(parts)
-    return _plan(parts, total, shelf, _granted_tail(parts, total, shelf, turns, tail_of), ())
+    return _plan(parts, room, shelf, _granted_tail(parts, room, shelf, turns, tail_of), ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What a context may take, and what its tail grows to: a passing limit takes from recall before the tail."""
+
+    limit: int
+    tail: int
+    is_limited: bool
+
+    @classmethod
+    def of(cls, parts: Parts, request: Assemble) -> _Room:
+        budget = checked_budget(parts, request.budget_tokens)
+        limit = within_limit(budget, request.limit_tokens)
+        return cls(limit, min(tail_target(parts, budget), limit), limit < budget)
 
 
 @dataclass
@@ -129,13 +146,13 @@ def _observed(parts: Parts, request: Assemble, total: int, troubles: _Troubles) 
 
 
 def _turns(
-    parts: Parts, request: Assemble, total: int, seen: Observed | None
+    parts: Parts, request: Assemble, room: _Room, seen: Observed | None
 ) -> tuple[Sequence[ContextMessage], Sequence[TailTurn]]:
     """What was said last, oldest first: as the caller gives it, or as it is stored."""
     if request.messages is None and seen is not None:
         return seen.messages, seen.turns
     if request.messages is None:
-        recent = parts.recent.of(parts, request.session_id, tail_target(parts, total))
+        recent = parts.recent.of(parts, request.session_id, room.tail)
         return recent.messages, recent.turns
     identity.session(request.session_id)
     given = [_given_message(message) for message in request.messages]
@@ -222,14 +239,14 @@ def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[str, tuple[s
 
 def _granted_tail(
     parts: Parts,
-    total: int,
+    room: _Room,
     shelf: Shelf,
     turns: Sequence[TailTurn],
     cut: Callable[[Parts, Sequence[TailTurn], int], Tail],
 ) -> Tail:
     """The tail as far as rules leave room for it. Guidance and recall come after it, and cannot change it."""
-    tail = cut(parts, turns, tail_target(parts, total))
-    allocation = _plan(parts, total, shelf, tail, ())
+    tail = cut(parts, turns, room.tail)
+    allocation = _plan(parts, room, shelf, tail, ())
     if allocation.extension.used < tail.tokens - tail.base_tokens:
         tail = cut(parts, turns, allocation.base + allocation.extension.used)
     return tail
@@ -251,13 +268,13 @@ def _guidance(parts: Parts, request: Assemble, asked: _Asked, tail: Sequence[Con
 
 
 def _plan(
-    parts: Parts, total: int, shelf: Shelf, tail: Tail, guidance_lines: Sequence[str], *, observed_tokens: int = 0
+    parts: Parts, room: _Room, shelf: Shelf, tail: Tail, guidance_lines: Sequence[str], *, observed_tokens: int = 0
 ) -> Allocation:
     """Observations have a room of their own that nothing else can claim, so they count as what is always there."""
     config = parts.config
     overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
     return plan(
-        total,
+        room.limit,
         hard=sum(piece.tokens for piece in shelf.hard) + overhead + observed_tokens,
         base=tail.base_tokens,
         soft=[piece.tokens for piece in shelf.soft],
@@ -265,6 +282,7 @@ def _plan(
         guidance=[line_tokens(parts, text) for text in guidance_lines],
         guidance_frame=frame_tokens(parts, GUIDANCE_OPEN, GUIDANCE_CLOSE),
         shares=Shares(soft=config.authored_soft_share, tail=config.tail_share, guidance=config.guidance_share),
+        tail_target=room.tail if room.is_limited else None,
     )
 
 
@@ -274,10 +292,10 @@ def _plan(
 def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -> Recalled:
     """What fits of what memory has to say that does not stand in the context already."""
     collections = visible_collections(request.user_id, request.session_id)
-    with parts.store.reading():
-        found = project(parts, asked.query, collections, asked.exclude)
-        behind = _outline(parts, request, {item.ref for item in found})
     texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
+    with parts.store.reading():
+        found, unrelated = project(parts, asked.query, collections, asked.exclude, texts)
+        behind = _outline(parts, request, {item.ref for item in found})
     origins = {origin(item.record) for item in context.guidance}
     there = [item.record.text in texts or (bool(origins) and origin(item.record) in origins) for item in found]
     wanted = [item for item, is_there in zip(found, there, strict=True) if not is_there]
@@ -289,6 +307,8 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
         LeftOut(ref=item.ref, reason=IN_CONTEXT) for item, is_there in zip(found, there, strict=True) if is_there
     ]
     left_out += [LeftOut(ref=item.ref, reason=NO_ROOM) for item in wanted if item.ref not in taken]
+    behind_refs = {item.ref for item in behind}
+    left_out += [LeftOut(ref=item.ref, reason=UNRELATED) for item in unrelated if item.ref not in behind_refs]
     return Recalled(tuple(chosen), text, tokens, tuple(left_out))
 
 

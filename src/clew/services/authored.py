@@ -126,10 +126,14 @@ class Library:
         """Notes that changed and are not taken in yet."""
         self._latest = Shelf()
 
-    def take_in_notes(self, parts: Parts) -> bool:
-        """In the background: a few of the notes that changed. Whether there are more."""
+    def take_in_notes(self, parts: Parts, deadline: float = 0.0) -> int:
+        """Of the notes that changed, a few; with a deadline, all that it leaves time for. How many are left."""
+        if deadline:
+            self._notes_looked_at = float("-inf")
         self.current(parts)
-        return bool(self._waiting)
+        while self._waiting and time.monotonic() < deadline:
+            self.current(parts)
+        return len(self._waiting)
 
     @property
     def latest(self) -> Shelf:

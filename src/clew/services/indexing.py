@@ -41,6 +41,11 @@ GATE_STEP_SECONDS = 0.025
 """...or when it has waited long enough. Models work beside the interpreter and may begin soon; the gate needs the
 interpreter itself, so under constant load it has it for a fortieth of the time."""
 
+STEP_PATIENCE_S = 4.0
+END_PATIENCE_S = 2.0
+"""How long closing waits for a step under way, and how long after its model was interrupted. With what the models may
+take, that is less than a daemon gives its memory to close."""
+
 NICENESS = 10
 MAX_PAUSE_SECONDS = 5.0
 _ATTEMPTS_ALONE = 3
@@ -71,7 +76,7 @@ class Indexer:
     def drain(self, timeout_seconds: float) -> int:
         """Wait until nothing waits that can be done now; how many tasks are left."""
         deadline = time.monotonic() + timeout_seconds
-        if self._parts.meaning.await_settling():  # until then, nobody knows what an embedder has to do
+        if self._parts.meaning.await_settling(timeout_seconds):  # until then, nobody knows what an embedder has to do
             self._caught_up.wait(timeout_seconds)
         while True:
             self._progress.clear()
@@ -84,11 +89,15 @@ class Indexer:
             self._progress.wait(min(remaining, 0.05))
 
     def close(self) -> None:
-        """Stops after the step under way; a step that hangs is left behind, its work still queued."""
+        """Stops after the step under way; whoever closes the models then lets one end that takes too long."""
         self._stopping.set()
         self._hurry.set()
         self._wake.set()
-        self._thread.join(timeout=5.0)
+        self._thread.join(STEP_PATIENCE_S)
+
+    def join(self) -> None:
+        """A step that hangs is left behind, its work still queued."""
+        self._thread.join(END_PATIENCE_S)
         self._lock.release()
 
     def _workable(self) -> int:
@@ -156,6 +165,8 @@ class Indexer:
         return self._parts.meaning.usable or self._parts.store.model() is None
 
     def _pause(self, reason: str) -> None:
+        if self._stopping.is_set():
+            return  # a step that was ended from outside is no failure
         self._pause_seconds = min(max(self._pause_seconds * 2, 0.25), MAX_PAUSE_SECONDS)
         _log.warning("indexing pauses for %.2f s: %s", self._pause_seconds, reason)
 
@@ -236,7 +247,7 @@ class Indexer:
         if not self._parts.config.authored_notes:
             return False
         self._give_way(GATE_WAIT_SECONDS)
-        return self._parts.library.take_in_notes(self._parts)
+        return self._parts.library.take_in_notes(self._parts) > 0
 
     def _harvest_some(self) -> bool:
         """What was captured comes into the ledger by itself; then it waits for its vectors like anything else."""

@@ -5,6 +5,7 @@ Everything here may be missing or fail. Then the answer is by words alone, and s
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -153,10 +154,12 @@ class Meaning:
         state = self._embedder.state() if self._embedder is not None else "ok"
         return self._unfit() or (None if state == "ok" else f"search by words alone: {state}")
 
-    def await_settling(self) -> bool:
+    def await_settling(self, at_most_s: float = math.inf) -> bool:
         """A model that is still loading is worth a moment, once; one that fails is not. Whether it is there now."""
-        if self._embedder is not None and self._unsettled_reason is None and not self._settled.wait(self._patience_s):
-            self._unsettled_reason = "the embedding model is still loading"
+        if self._embedder is not None and self._unsettled_reason is None:
+            is_there = self._settled.wait(min(self._patience_s, at_most_s))
+            if not is_there and self._patience_s <= at_most_s:
+                self._unsettled_reason = "the embedding model is still loading"
         return self._settled.is_set()
 
     def _unfit(self) -> str | None:

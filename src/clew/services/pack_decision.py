@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.api import Pack
 from clew.domain.considered import Considered, kind_of
@@ -80,7 +80,10 @@ def decide(parts: Parts, request: Pack) -> Decision:
     policy = eased(policy, candidates)
     selection = select(candidates, policy, request.query)
     against = {} if selection.dissent is None else {selection.dissent.ref: selection.dissent.against}
-    entries = [_entry(parts, item, against.get(item.ref, ""), query.now_ms) for item in selection.chosen]
+    entries = [
+        replace(_entry(parts, item, against.get(item.ref, ""), query.now_ms), shows_ref=request.refs)
+        for item in selection.chosen
+    ]
     ordered, unfit = _laid_out(parts, entries, query, policy)
     text, lines = rendered(ordered)
     due = {item.ref for item in candidates if item.due}

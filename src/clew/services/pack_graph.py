@@ -12,6 +12,7 @@ from dataclasses import replace
 from clew.api import Pack
 from clew.domain.considered import Considered
 from clew.domain.model import Record
+from clew.domain.relevance import BY_NAME
 from clew.services.graph import Led, lead_to
 from clew.services.outline import unasked
 from clew.services.pack_search import Lane, Route, Sighting, Sightings
@@ -59,5 +60,5 @@ def _nearer(sighting: Sighting, near: float, path: tuple[str, ...]) -> Sighting:
     considered = sighting.considered
     if considered.similarity >= near:
         return sighting
-    lifted = replace(considered, similarity=near, score=max(considered.score, near))
+    lifted = replace(considered, similarity=near, score=max(considered.score, near), shared=BY_NAME)
     return replace(sighting, considered=lifted, lane=Lane.GRAPH, path=path)

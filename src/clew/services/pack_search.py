@@ -141,7 +141,8 @@ def _withheld(parts: Parts, query: Query, collection: str) -> list[Found]:
 def _sighting(found: Found, query: Query, lane: Lane) -> Sighting:
     candidate = found.candidate
     score = pack_score(candidate.similarity, candidate.recency, candidate.scope, query.weights, found.quality)
-    return Sighting(Considered(found.record, origin(found.record), score, candidate.similarity), lane, candidate)
+    considered = Considered(found.record, origin(found.record), score, candidate.similarity, candidate.shared)
+    return Sighting(considered, lane, candidate)
 
 
 # --- what candidates lead to --------------------------------------------------------------------------
@@ -184,7 +185,7 @@ def lifted(known: Sighting, parent: Sighting) -> Sighting:
     one, other = known.considered, parent.considered
     if one.similarity >= other.similarity:
         return known
-    better = replace(one, similarity=other.similarity, score=max(one.score, other.score))
+    better = replace(one, similarity=other.similarity, score=max(one.score, other.score), shared=other.shared)
     return replace(known, considered=better, linked_from=parent.ref)
 
 

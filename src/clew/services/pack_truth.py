@@ -17,6 +17,7 @@ from clew.domain import identity
 from clew.domain.considered import Considered, Lapse
 from clew.domain.model import Record
 from clew.domain.plans import Plan, PlanState, plan_in
+from clew.domain.relevance import Shared
 from clew.services.outline import unasked
 from clew.services.pack_search import Lane, Sighting, Sightings, lifted, linked
 from clew.services.parts import Parts
@@ -90,4 +91,4 @@ def _due(parts: Parts, user_id: str | None, now_ms: int) -> Iterable[Plan]:
 
 def _unsought(record: Record) -> Sighting:
     found = unasked(record)
-    return Sighting(Considered(record, origin(record), 0.0, 0.0), Lane.PLANS, found.candidate)
+    return Sighting(Considered(record, origin(record), 0.0, 0.0, Shared()), Lane.PLANS, found.candidate)

@@ -7,7 +7,7 @@ to come in behind them, one step far.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace as with_other
 
 from msgspec.structs import replace
@@ -25,15 +25,23 @@ from clew.domain.ranking import (
     standing,
     use_share,
 )
+from clew.domain.relevance import related
 from clew.index.search import Query
 from clew.services.parts import Parts
 from clew.services.recall import Found, best, origin, without_repeats
 
 
 def project(
-    parts: Parts, query: Query, collections: Sequence[str], exclude: Mapping[str, Sequence[str]]
-) -> list[Found]:
-    """The most fitting records, best first."""
+    parts: Parts,
+    query: Query,
+    collections: Sequence[str],
+    exclude: Mapping[str, Sequence[str]],
+    present: Collection[str] = (),
+) -> tuple[list[Found], list[Found]]:
+    """The most fitting records, best first, and those near ones that have too little to do with the query.
+
+    `present` are texts that the reader has before him: they lead to nothing else.
+    """
     scale = 1.0 if query.vector is not None else WORDS_ALONE
     near = best(
         parts,
@@ -43,9 +51,15 @@ def project(
         exclude=exclude,
         at_least=parts.config.recall_min_similarity * scale,
     )
+    may_lead = [item.record.text not in present for item in near]
+    kept = related(query.text, [item.candidate.shared for item in near], may_lead)
+    unrelated = [item for item, is_related in zip(near, kept, strict=True) if not is_related]
+    near = [item for item, is_related in zip(near, kept, strict=True) if is_related]
     ranked = _in_order(_weighed(parts, near))[: parts.config.recall_items]
     linked = _linked(parts, ranked)
-    return without_repeats(_in_order(ranked + linked))[: parts.config.recall_items] if linked else ranked
+    if linked:
+        ranked = without_repeats(_in_order(ranked + linked))[: parts.config.recall_items]
+    return ranked, unrelated
 
 
 def _weighed(parts: Parts, near: Sequence[Found]) -> list[Found]:

@@ -113,6 +113,7 @@ def prepare(parts: Parts, text: str, collections: Sequence[str]) -> tuple[Query,
         now_ms=now_ms,
         weights=Weights.normalised(*parts.config.search_weights),
         dates=frozenset(keys_asked_for(text, now_ms)),
+        text=text,
     )
     return query, () if meant.trouble is None else (meant.trouble,)
 

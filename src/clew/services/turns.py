@@ -29,6 +29,13 @@ def checked_budget(parts: Parts, budget_tokens: int | None) -> int:
     return total
 
 
+def within_limit(budget_tokens: int, limit_tokens: int | None) -> int:
+    """What a context must stay within: its budget, or less where the caller says so."""
+    if limit_tokens is not None and limit_tokens < MIN_BUDGET_TOKENS:
+        raise InvalidInput(f"limitTokens must be at least {MIN_BUDGET_TOKENS}, not {limit_tokens}")
+    return budget_tokens if limit_tokens is None else min(budget_tokens, limit_tokens)
+
+
 def tail_target(parts: Parts, total: int) -> int:
     """How many tokens the tail grows to."""
     return portion(total, parts.config.tail_share)

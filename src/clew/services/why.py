@@ -21,6 +21,7 @@ _STAGES = {
     Reason.RELEVANT: "pack",
     Reason.DISSENT: "pack",
     Reason.SCORE: "policy",
+    Reason.UNRELATED: "policy",
     Reason.TRUST: "policy",
     Reason.SUPERSEDED: "policy",
     Reason.KIND: "policy",
@@ -83,6 +84,7 @@ def _sentence(decision: Decision, record: Record, candidate: CandidateTrace) -> 
         Reason.RELEVANT: f"It is in the pack {shown}.",
         Reason.DISSENT: f"It is in the pack {shown}, because it contradicts {against}.",
         Reason.SCORE: f"It has {near}, and the least is {policy.min_similarity:.3f}.",
+        Reason.UNRELATED: f"It {_in_common(candidate)}, too little to bear on the query.",
         Reason.TRUST: f"It is {record.trust}, and {_trust_rule(record.trust)}.",
         Reason.DUE: f"It is in the pack {shown}, because its day has come.",
         Reason.STALE: "What it rests on is gone, has changed or holds no longer; `clew facts stale` says what.",
@@ -96,6 +98,12 @@ def _sentence(decision: Decision, record: Record, candidate: CandidateTrace) -> 
         Reason.BUDGET: f"It has {near}, but no room was left in a budget of {policy.budget_tokens} tokens.",
     }
     return sentences[Reason(candidate.reason)]
+
+
+def _in_common(candidate: CandidateTrace) -> str:
+    """What it shares with the query by itself, without what is around it."""
+    meaning = "" if candidate.dense is None else f" and a meaning as near as {candidate.dense:.3f}"
+    return f"shares words of the query that weigh {candidate.lexical:.3f} of all{meaning}"
 
 
 def _instead(decision: Decision, record: Record) -> str | None:

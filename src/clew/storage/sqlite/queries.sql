@@ -255,10 +255,13 @@ WHERE c.next_seq <= coalesce((SELECT max(key & 0xffffffff) FROM members
 SELECT record FROM vectors WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.key = vectors.record) LIMIT 20;
 
 -- name: check_missing_vectors
--- Records that have neither a whole vector of the current model nor a place in the queue.
+-- Records that have neither a whole vector of the current model nor a place in the queue. What stands in internal
+-- collections alone is never searched, and needs none.
 SELECT r.key FROM records AS r
 WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ? AND length(vector) = ?)
-  AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed') LIMIT 20;
+  AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed')
+  AND EXISTS (SELECT 1 FROM members JOIN collections ON collections.key = members.key >> 32
+              WHERE members.record = r.key AND collections.name NOT GLOB '_*') LIMIT 20;
 
 -- name: check_dangling_tasks
 SELECT seq FROM queue WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.key = queue.record) LIMIT 20;
