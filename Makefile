@@ -41,7 +41,7 @@ bench-docs: setup $(BENCH_INSTALLED) ## Measure retrieval on the datasets in DAT
 	$(BIN)/python -m bench.docs --data $(DATA)
 
 docs: $(INSTALLED) ## Regenerate the reference pages
-	$(BIN)/python -m clew.cli.reference docs/reference
+	$(BIN)/python -m clew.faces.cli.reference docs/reference
 
 lock: $(INSTALLED) ## Choose versions anew and pin them
 	$(BIN)/pip install --quiet uv

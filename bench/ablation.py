@@ -32,17 +32,17 @@ from clew.bench.embedding import SharedEmbedder
 from clew.bench.metrics import Outcome, figures, percentile, sessions_in_order
 from clew.bench.run import DEPTH, evenly
 from clew.config import Config
-from clew.domain.terms import QueryTerms, passage_text
+from clew.core.ports import Embedder
 from clew.index import context
 from clew.index.collection import CollectionIndex, LexicalLane
 from clew.index.search import Query
 from clew.index.sessions import Sessions
 from clew.index.vectors import to_grid
-from clew.models import onnx
-from clew.models.choose import make_embedder
-from clew.ports import Embedder
-from clew.services import recall
-from clew.services.meaning import UNREADABLE, Meaning, Meant
+from clew.kernel import search as recall
+from clew.kernel.meaning import UNREADABLE, Meaning, Meant
+from clew.models.embedding import onnx
+from clew.models.embedding.choose import make_embedder
+from clew.text.terms import QueryTerms, passage_text
 
 FIGURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "locomo": ("turn", ("recall@5", "recall@10", "recall@25", "recall@50")),

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from unittest import mock
 
-from clew.domain import ranking
+from clew.core import ranking
 from clew.index import context
 
 LEXICAL_SHARE = "LEXICAL_SHARE"

@@ -15,8 +15,8 @@ from bench.system import HITS
 from clew import Memory
 from clew.api import Import
 from clew.config import Config
+from clew.core.ports import Vectors
 from clew.errors import StoreError
-from clew.ports import Vectors
 
 LINES_PER_IMPORT = 2000
 LOADING_BATCH = 512

@@ -21,7 +21,7 @@ from openclaw_mem.vector import l2_norm, pack_f32
 
 from bench.corpus import Question, Record
 from bench.system import HITS
-from clew.ports import Vectors
+from clew.core.ports import Vectors
 
 MODEL = "bench"
 _FULLY_SYNCHRONOUS = 2

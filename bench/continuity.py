@@ -25,7 +25,7 @@ from bench.continuity_session import RULES, make_session
 from clew import Memory
 from clew.api import CompactReceipt, Message, RecordView
 from clew.config import Config
-from clew.domain.model import role_of
+from clew.core.model import role_of
 
 SESSION, USER = "bench", "ada"
 BUDGET_TOKENS = 32_000

@@ -29,7 +29,7 @@ from bench.corpus import make_questions, make_records
 from bench.embedder import WordVectors
 from bench.results import Spread, spread
 from clew import Message
-from clew.daemon.run import tune_interpreter
+from clew.faces.daemon.run import tune_interpreter
 from clew.index.vectors import BLAS_THREADS
 
 SESSION, USER = "bench", "0"

@@ -15,16 +15,16 @@ from clew.bench import locomo
 from clew.bench.corpus import Corpus
 from clew.bench.embedding import SharedEmbedder
 from clew.bench.metrics import recall
-from clew.domain.calibration import Calibration
-from clew.domain.dates import keys_asked_for
-from clew.domain.identity import turn_name, turns_of
-from clew.domain.terms import QueryTerms, analyse_query, passage_text, without_names
+from clew.core.calibration import Calibration
+from clew.core.identity import turn_name, turns_of
 from clew.index.collection import CollectionIndex, LexicalLane
 from clew.index.vectors import Grid, encode, to_grid
-from clew.models.onnx import OnnxEmbedder
-from clew.models.pack import DEFAULT_PACK, find_pack, packs_dir
-from clew.services.intake import search_terms
+from clew.kernel.intake import search_terms
+from clew.models.embedding.onnx import OnnxEmbedder
+from clew.models.packs.pack import DEFAULT_PACK, find_pack, packs_dir
 from clew.storage.protocol import Feed, FeedRow
+from clew.text.dates import keys_asked_for
+from clew.text.terms import QueryTerms, analyse_query, passage_text, without_names
 
 USER = "u"
 

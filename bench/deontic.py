@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from clew.domain.authored import DEFAULT_HARD_KINDS, parse
-from clew.domain.deontic import hints_at_guidance, read
+from clew.features.authored.rules import DEFAULT_HARD_KINDS, parse
 from clew.models.tokens import TiktokenCounter
+from clew.text.deontic import hints_at_guidance, read
 
 LABELS = Path(__file__).parent / "labels" / "instruction_nodes.jsonl"
 INSTRUCTION_FILES = "instruction_files/dev.jsonl.gz"

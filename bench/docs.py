@@ -70,7 +70,9 @@ def _steps(found: Mapping[str, Path], work: Path, system: str) -> Iterator[Step]
     for name in filter(found.__contains__, BUDGETED):
         answers.append(work / f"{name}.json")
         given = ("--dataset", name, "--path", str(found[name]), "--system", system)
-        yield Step(f"systems on {name}", ("-m", "clew.cli.main", "bench", *given, *vectors, "--json"), answers[-1])
+        yield Step(
+            f"systems on {name}", ("-m", "clew.faces.cli.main", "bench", *given, *vectors, "--json"), answers[-1]
+        )
     if answers:
         yield Step("evidence against token budget", ("-m", "bench.budget", *map(str, answers)))
     if "locomo" in found:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clew.domain.calibration import Calibration
-from clew.ports import EmbedderIdentity, Vectors
+from clew.core.calibration import Calibration
+from clew.core.ports import EmbedderIdentity, Vectors
 
 DIMENSIONS = 384
 DIRECTIONS = 4096

@@ -24,10 +24,10 @@ from msgspec.structs import replace
 
 from clew import Memory
 from clew.config import Config
-from clew.domain.fact_log import Assertion, assertion_id, metadata_of, text_hash
-from clew.domain.model import Draft, Metadata, Provenance, Trust
-from clew.domain.predicates import sentence
-from clew.services.intake import search_terms
+from clew.core.model import Draft, Metadata, Provenance, Trust
+from clew.core.predicates import sentence
+from clew.features.facts.log import Assertion, assertion_id, metadata_of, text_hash
+from clew.kernel.intake import search_terms
 from clew.storage.protocol import NewRecord, Place
 from clew.storage.sqlite import SqliteStore
 

@@ -18,7 +18,7 @@ import sqlite_vec
 
 from bench.corpus import Question, Record
 from bench.system import HITS
-from clew.ports import Vectors
+from clew.core.ports import Vectors
 
 CANDIDATES_PER_LANE = 50
 RANK_OFFSET = 60

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.conversation import Asked, Conversation, read_conversations
-from clew.domain.ranking import fuse
+from clew.core.ranking import fuse
 from clew.index.collection import LexicalLane
 from clew.index.vectors import cosines
 

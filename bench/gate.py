@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from time import monotonic, thread_time
 
-from clew.domain.gate import grade
+from clew.features.gate.rules import grade
 
 SIZE_CHARS = 1_000_000
 LIMIT_MS = 50.0

@@ -24,13 +24,13 @@ from time import perf_counter, process_time, thread_time
 
 from clew.api import GraphNeighbours
 from clew.config import Config
-from clew.domain.graph import EdgeKind, EntityKind, Extract, Joined, Named, in_order
-from clew.domain.model import Draft, Provenance, Trust
-from clew.domain.terms import pack
+from clew.core.model import Draft, Provenance, Trust
 from clew.engine import Memory
-from clew.services import linking
-from clew.services.graph import lead_to
+from clew.features.graph import linking
+from clew.features.graph.service import lead_to
 from clew.storage.protocol import NewRecord, Place
+from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, in_order
+from clew.text.terms import pack
 
 USER = "ada"
 OWNER = f"user:{USER}"

@@ -22,9 +22,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from clew.domain.importance import Label, grade
-from clew.domain.injection import suspect
-from clew.domain.model import Kind
+from clew.core.model import Kind
+from clew.text.grading.importance import Label, grade
+from clew.text.injection import suspect
 
 GRADING_SET = "openclaw_mem_sets/benchmarks__importance_grading_set.v1.jsonl"
 SESSION = "agent_sessions/normalized/pi_large-session.jsonl.gz"

@@ -26,7 +26,7 @@ from clew import Memory, Message
 from clew.api import Bundle, FactsAccept, FactsReview, Flush, Pack
 from clew.bench.files import read_json
 from clew.config import Config
-from clew.domain import identity
+from clew.core import identity
 
 USER = "u"
 UPDATES, ADDED_UP = "knowledge-update", "multi-session"

@@ -31,9 +31,9 @@ from clew.api import Context, Message, ObserveRun, ObserveShow, ObserveStats
 from clew.bench import locomo
 from clew.bench.corpus import Corpus
 from clew.config import Config
-from clew.domain.salience import terms_of
+from clew.faces.transcripts import Format, Tally, read_turns
 from clew.models.tokens import make_counter
-from clew.transcripts import Format, Tally, read_turns
+from clew.text.grading.salience import terms_of
 
 SESSION = "bench"
 LIMIT = 0.95

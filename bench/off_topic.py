@@ -30,9 +30,9 @@ from clew.bench import locomo
 from clew.bench.embedding import SharedEmbedder
 from clew.bench.files import read_lines
 from clew.config import Config
-from clew.domain.terms import passage_text
-from clew.models.choose import make_embedder
-from clew.transcripts import Format, Tally, read_turns
+from clew.faces.transcripts import Format, Tally, read_turns
+from clew.models.embedding.choose import make_embedder
+from clew.text.terms import passage_text
 
 LABELS = Path(__file__).parent / "labels"
 USER = "u"

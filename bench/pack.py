@@ -29,9 +29,9 @@ from bench.embedder import WordVectors
 from bench.results import Spread, spread
 from bench.system import CANDIDATES
 from clew.api import Pack
-from clew.daemon.run import tune_interpreter
+from clew.core.ports import Vectors
+from clew.faces.daemon.run import tune_interpreter
 from clew.index.vectors import BLAS_THREADS
-from clew.ports import Vectors
 
 USER = "0"
 ITEMS = 12

@@ -26,8 +26,8 @@ from tempfile import TemporaryDirectory
 from clew import Memory
 from clew.api import Pack
 from clew.config import Config
-from clew.domain.importance import Label
-from clew.domain.packing import STRONGER
+from clew.features.pack.rules import STRONGER
+from clew.text.grading.importance import Label
 
 FILES = {"helps": "beneficial_samples", "another domain": "cross_domain", "opinion": "sycophancy"}
 THRESHOLDS = [step / 50 for step in range(5, 36)]

@@ -22,7 +22,7 @@ from bench.embedder import WordVectors
 from bench.machine import resident_mb
 from bench.results import Asked, Conversed, Filled, Stopwatch
 from bench.system import CANDIDATES, System
-from clew.ports import Vectors
+from clew.core.ports import Vectors
 
 
 class Job(Struct, frozen=True):

@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from clew.bench import locomo
-from clew.domain.model import Role
-from clew.domain.named_days import day_of
-from clew.domain.proposals import NOBODY, Proposal, proposals
+from clew.core.model import Role
+from clew.features.claims.proposals import NOBODY, Proposal, proposals
+from clew.text.named_days import day_of
 
 LABELS = Path(__file__).parent / "labels" / "proposals.jsonl"
 CONVERSATIONS = Path("locomo", "locomo5_dev.json.gz")

@@ -20,7 +20,7 @@ from pathlib import Path
 from time import thread_time
 from typing import Any
 
-from clew.domain.redaction import Policy, redact
+from clew.text.redaction import Policy, redact
 
 ADVERSARIAL_CHARS = 200_000
 ADVERSARIAL = (

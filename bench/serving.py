@@ -22,10 +22,10 @@ from bench.corpus import make_questions, make_records
 from bench.machine import resident_mb
 from bench.results import Serving, Stopwatch
 from clew.client import Client, connect
-from clew.models.onnx import OnnxEmbedder
-from clew.models.pack import DEFAULT_PACK, Pack, find_pack, packs_dir
+from clew.core.ports import Vectors
+from clew.models.embedding.onnx import OnnxEmbedder
+from clew.models.packs.pack import DEFAULT_PACK, Pack, find_pack, packs_dir
 from clew.models.runtime import onnx_runtime
-from clew.ports import Vectors
 
 RECORDS = 200
 QUERIES = 200
@@ -84,7 +84,7 @@ def _daemon(folder: Path) -> Iterator[tuple[int, Client]]:
     """A daemon with every setting at its default, and a client of it."""
     arguments = ["up", "--foreground", "--data", str(folder), "--listen", f"unix:{folder / 's'}"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "clew.cli.main", *arguments],
+        [sys.executable, "-m", "clew.faces.cli.main", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

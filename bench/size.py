@@ -33,14 +33,14 @@ from bench.run import ROOT
 from bench.system import HITS
 from clew import Memory
 from clew.config import Config
-from clew.daemon.run import tune_interpreter
-from clew.domain.identity import memories_of, session, session_raw, turn_name, turns_of
-from clew.domain.terms import without_names
+from clew.core.identity import memories_of, session, session_raw, turn_name, turns_of
+from clew.core.ports import Vectors
 from clew.errors import ClewError, EmbedderFailed
+from clew.faces.daemon.run import tune_interpreter
 from clew.index.vectors import BLAS_THREADS
-from clew.models.onnx import OnnxEmbedder
-from clew.models.pack import DEFAULT_PACK, find_pack, packs_dir
-from clew.ports import Vectors
+from clew.models.embedding.onnx import OnnxEmbedder
+from clew.models.packs.pack import DEFAULT_PACK, find_pack, packs_dir
+from clew.text.terms import without_names
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 USUALLY_LARGEST = 100_000

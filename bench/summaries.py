@@ -27,11 +27,12 @@ from typing import Any
 import numpy as np
 
 from clew.config import Config
-from clew.domain import clusters, sentences, summary
-from clew.domain.model import Role
-from clew.domain.summary import Source
-from clew.domain.terms import analyse
+from clew.core.model import Role
+from clew.features.history import clusters, summary
+from clew.features.history.summary import Source
 from clew.models.tokens import make_counter
+from clew.text import sentences
+from clew.text.terms import analyse
 
 TURNS_PER_CLUSTER = 20
 Order = Callable[[list[tuple[int, str]]], list[int]]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from bench.corpus import Question, Record
-from clew.ports import Vectors
+from clew.core.ports import Vectors
 
 HITS = 10
 

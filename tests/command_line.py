@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from clew.cli.main import main
+from clew.faces.cli.main import main
 
 ESCAPE = "\x1b]0;owned\x07"
 """What would rename a terminal's window, if it ever reached one."""
@@ -55,7 +55,7 @@ def on_a_terminal(data_dir: Path, *arguments: str, no_color: bool = False, colum
     environment.pop("NO_COLOR", None)
     if no_color:
         environment["NO_COLOR"] = "1"
-    command = [sys.executable, "-m", "clew.cli.main", *arguments, "--data", str(data_dir)]
+    command = [sys.executable, "-m", "clew.faces.cli.main", *arguments, "--data", str(data_dir)]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)
         received = bytearray()

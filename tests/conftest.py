@@ -12,9 +12,9 @@ import pytest
 from clew.api import MemoryApi
 from clew.client import connect
 from clew.config import Config
+from clew.core.ports import Embedder, Summarizer
 from clew.engine import Memory
-from clew.models.hashing import HashingEmbedder
-from clew.ports import Embedder, Summarizer
+from clew.models.embedding.hashing import HashingEmbedder
 from tests.daemons import running, short_folder
 
 NOW_MS = 1_790_000_000_000

@@ -19,10 +19,10 @@ from typing import Any, Self
 import msgspec
 
 from clew.api import MemoryApi
-from clew.daemon.limits import Limits
-from clew.daemon.lock import listening
-from clew.daemon.server import Server
-from clew.endpoint import TcpEndpoint, UnixEndpoint, parse_endpoint
+from clew.faces.daemon.limits import Limits
+from clew.faces.daemon.lock import listening
+from clew.faces.daemon.server import Server
+from clew.wire.endpoint import TcpEndpoint, UnixEndpoint, parse_endpoint
 
 ROOT = Path(__file__).resolve().parent.parent
 WAIT_S = 60.0
@@ -31,7 +31,7 @@ WAIT_S = 60.0
 PROGRAM = """
 import sys
 from clew.config import Config
-from clew.daemon.run import serve
+from clew.faces.daemon.run import serve
 from clew.engine import Memory
 from clew.errors import ClewError
 settings = dict(pair.split("=", 1) for pair in sys.argv[2:])

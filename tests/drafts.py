@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from clew.domain.model import Draft, Provenance, Role, Trust
-from clew.domain.terms import analyse, lexical_text, pack
-from clew.ports import EmbedderIdentity
+from clew.core.model import Draft, Provenance, Role, Trust
+from clew.core.ports import EmbedderIdentity
 from clew.storage.protocol import NewRecord, NewTurn, Place, Task
+from clew.text.terms import analyse, lexical_text, pack
 
 MODEL = EmbedderIdentity("test", 4, True, "w1")
 OTHER_MODEL = EmbedderIdentity("test", 4, True, "w2")

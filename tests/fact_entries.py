@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clew.domain.fact_log import Assertion, Invalidation
+from clew.features.facts.log import Assertion, Invalidation
 
 COLLECTION = "facts:user:ann"
 

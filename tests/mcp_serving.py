@@ -21,7 +21,7 @@ from clew.config import Config
 from clew.engine import Memory
 from tests.daemons import WAIT_S
 
-PROGRAM = "import sys; from clew.cli.main import main; sys.exit(main())"
+PROGRAM = "import sys; from clew.faces.cli.main import main; sys.exit(main())"
 TOKEN = "a-token-of-the-tests"
 SETTINGS = {"CLEW_EMBEDDER": "none", "CLEW_SYNCHRONOUS": "normal"}
 

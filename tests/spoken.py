@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clew.domain.terms import analyse, lexical_text, pack, signs
 from clew.index.collection import CollectionIndex
 from clew.storage.protocol import Feed, FeedRow
+from clew.text.terms import analyse, lexical_text, pack, signs
 
 MAY_10_2023_MS = 1_683_676_800_000
 DAY_MS = 86_400_000

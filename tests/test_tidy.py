@@ -40,12 +40,12 @@ def test_file_names_say_what_is_inside() -> None:
 
 def test_every_module_of_the_package_is_used() -> None:
     from clew.bench.peers import PEERS
-    from clew.cli.main import SECTIONS
+    from clew.faces.cli.main import SECTIONS
 
-    verbs = {f"clew.cli.{module}" for section in SECTIONS.values() for module in section.values()}
-    offered = {"clew", "clew.storage.memory"}  # the public surface, and the double that is shipped for tests
+    verbs = {f"clew.faces.cli.{module}" for section in SECTIONS.values() for module in section.values()}
+    offered = {"clew", "clew.chat"}
     by_name = {f"clew.bench.peers.{peer.module}" for peer in PEERS.values()}
-    entry_points = {"clew.__main__", "clew.cli.main", "clew.cli.reference"} | offered | verbs | by_name
+    entry_points = {"clew.__main__", "clew.faces.cli.main", "clew.faces.cli.reference"} | offered | verbs | by_name
     modules = {_module(path): path for path in SOURCES}
     imported = {name for path in SOURCES for name in _imports(path) if name in modules}
     packages = {module.rpartition(".")[0] for module in imported | entry_points}

@@ -9,10 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.domain.calibration import Calibration
-from clew.models.bert import Weights, write_int8_encoder
-from clew.models.calibrate import calibration_texts
-from clew.models.pack import MODEL_FILE, TOKENIZER_FILE, Manifest, Pack, describe_file, load_pack, write_manifest
+from clew.core.calibration import Calibration
+from clew.models.packs.bert import Weights, write_int8_encoder
+from clew.models.packs.calibrate import calibration_texts
+from clew.models.packs.pack import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    Manifest,
+    Pack,
+    describe_file,
+    load_pack,
+    write_manifest,
+)
 
 WIDTH, HEADS, LAYERS, POSITIONS = 32, 4, 2, 64
 

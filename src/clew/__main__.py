@@ -12,11 +12,11 @@ import sys
 def main() -> int:
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"] and "--help" not in arguments:
-        from clew.hosts.hook import run
+        from clew.faces.hosts.hook import run
 
         return run(arguments[1:])
-    from clew.cli.main import leave
-    from clew.cli.main import main as run_command
+    from clew.faces.cli.main import leave
+    from clew.faces.cli.main import main as run_command
 
     return leave(run_command(arguments))
 

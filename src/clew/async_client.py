@@ -11,10 +11,10 @@ import msgspec
 
 from clew.api import Request
 from clew.config import Config
-from clew.endpoint import Endpoint, UnixEndpoint, find_token, parse_endpoint
 from clew.errors import ClewError, DaemonUnreachable, from_code
-from clew.exchange import Reply, decode_reply, decode_result, lost, request_line, too_late, unreachable
-from clew.serving import serving_endpoint
+from clew.wire.endpoint import Endpoint, UnixEndpoint, find_token, parse_endpoint
+from clew.wire.exchange import Reply, decode_reply, decode_result, lost, request_line, too_late, unreachable
+from clew.wire.serving import serving_endpoint
 
 LONGEST_ANSWER_BYTES = 1 << 30
 

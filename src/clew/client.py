@@ -15,10 +15,10 @@ import msgspec
 
 from clew.api import MemoryApi, Request
 from clew.config import Config
-from clew.endpoint import Endpoint, UnixEndpoint, find_token, parse_endpoint
 from clew.errors import ClewError, DaemonUnreachable, DeadlineExceeded
-from clew.exchange import decode_reply, decode_result, lost, request_line, too_late, unreachable
-from clew.serving import serving_endpoint
+from clew.wire.endpoint import Endpoint, UnixEndpoint, find_token, parse_endpoint
+from clew.wire.exchange import decode_reply, decode_result, lost, request_line, too_late, unreachable
+from clew.wire.serving import serving_endpoint
 
 TIMEOUT_MS = 35_000
 """A little more than the daemon's own deadline, so that its word comes first."""

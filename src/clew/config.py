@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
-from clew.domain.predicates import registry
+from clew.core.predicates import registry
 from clew.errors import InvalidInput
 
 CONFIG_FILE = "clew.toml"

@@ -15,63 +15,73 @@ from typing import Any, Self, TypeVar
 
 from clew import __version__, api
 from clew.config import Config
-from clew.domain.identity import ID_BYTES
-from clew.domain.terms import ANALYSER_VERSION
+from clew.core.identity import ID_BYTES
+from clew.core.ports import Clock, Embedder, Ids, Summarizer
 from clew.errors import InvalidInput
-from clew.index.cache import IndexCache
-from clew.models.choose import Choice, make_embedder
-from clew.models.guard import GuardedEmbedder
-from clew.models.summarize import SummarizerChoice, make_summarizer
-from clew.models.token_cache import CachedCounter
-from clew.models.tokens import make_counter
-from clew.ports import Clock, Embedder, Ids, Summarizer
-from clew.services import (
-    assemble,
-    authored,
-    capture,
-    compact,
-    copies,
-    duplicates,
-    expand,
-    fact_lint,
-    fact_pack,
-    fact_queries,
-    fact_review,
-    facts,
-    gatekeeping,
-    graph,
-    graph_match,
-    graph_merging,
-    graph_text,
-    grep,
-    guidance,
-    harvest,
-    ingest,
-    ledger,
-    lifecycle,
-    linking,
-    observe,
-    pack,
-    plans,
-    purge,
-    recall,
-    records,
-    traces,
-    transfer,
-    trust,
-    verify,
-    why,
+from clew.features.authored import service as authored
+from clew.features.context import assemble
+from clew.features.facts import (
+    lint as fact_lint,
 )
-from clew.services.courtesy import Courtesy
-from clew.services.coverage import Coverage
-from clew.services.fact_views import FactViews
-from clew.services.indexing import Indexer
-from clew.services.meaning import Meaning
-from clew.services.parts import Parts
-from clew.services.recent import RecentTurns
-from clew.services.session_locks import SessionLocks
+from clew.features.facts import (
+    pack as fact_pack,
+)
+from clew.features.facts import (
+    queries as fact_queries,
+)
+from clew.features.facts import (
+    review as fact_review,
+)
+from clew.features.facts import (
+    writing as facts,
+)
+from clew.features.facts.views import FactViews
+from clew.features.gate import service as gatekeeping
+from clew.features.graph import (
+    linking,
+)
+from clew.features.graph import (
+    match as graph_match,
+)
+from clew.features.graph import (
+    merging as graph_merging,
+)
+from clew.features.graph import (
+    service as graph,
+)
+from clew.features.graph import (
+    text as graph_text,
+)
+from clew.features.guidance import service as guidance
+from clew.features.history import compact, expand
+from clew.features.history import expand as grep
+from clew.features.history.coverage import Coverage
+from clew.features.history.recent import RecentTurns, SessionLocks
+from clew.features.ledger import artifacts, capture, harvest
+from clew.features.ledger import lookup as ledger
+from clew.features.lifecycle import archive, duplicates
+from clew.features.lifecycle import service as lifecycle
+from clew.features.observations import service as observe
+from clew.features.pack import service as pack
+from clew.features.pack import trace as traces
+from clew.features.pack import why
+from clew.features.plans import service as plans
+from clew.features.trust import service as trust
+from clew.features.upkeep import copies, purge, transfer, verify
+from clew.index.cache import IndexCache
+from clew.kernel import ingest, records
+from clew.kernel import search as recall
+from clew.kernel.courtesy import Courtesy
+from clew.kernel.meaning import Meaning
+from clew.kernel.parts import Parts
+from clew.kernel.queue import Indexer
+from clew.models.embedding.choose import Choice, make_embedder
+from clew.models.embedding.guard import GuardedEmbedder
+from clew.models.summarizing.choose import SummarizerChoice, make_summarizer
+from clew.models.tokens import CachedCounter, make_counter
 from clew.storage.protocol import Store
 from clew.storage.sqlite import SqliteStore
+from clew.text.terms import ANALYSER_VERSION
 
 R = TypeVar("R")
 
@@ -148,7 +158,7 @@ _SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
     api.PlansPropose: plans.propose,
     api.Purge: purge.purge,
     api.Put: ingest.put,
-    api.ReadArtifact: records.read_artifact,
+    api.ReadArtifact: artifacts.read_artifact,
     api.ReadJournal: records.read_journal,
     api.Recall: ledger.recall_lines,
     api.Replay: ledger.replay,
@@ -158,7 +168,7 @@ _SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
     api.ShowSession: expand.show_session,
     api.ShowTrace: traces.show_trace,
     api.Timeline: ledger.timeline,
-    api.Touch: records.touch,
+    api.Touch: archive.touch,
     api.Verify: verify.verify,
     api.Why: why.why,
 }
@@ -235,7 +245,8 @@ class Memory(api.MemoryApi):
         if replayed:
             _log.warning("this copy of the store is older than its ledger; purges carried out again: %d", replayed)
         self._courtesy = Courtesy()
-        self._indexer = Indexer(self._parts, self._courtesy, _lock_file(config, store))
+        workers = (gatekeeping.worker(plans.close_by_turn), authored.WORKER, harvest.WORKER, linking.WORKER)
+        self._indexer = Indexer(self._parts, workers, self._courtesy, _lock_file(config, store))
         atexit.register(self.close)  # no thread may be inside a native library when the interpreter ends
         self._indexer.start()
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from clew.domain.graph import EdgeKind, EntityKind, Extract, Joined, Named, in_order
-from clew.domain.model import Trust
+from clew.core.model import Trust
 from clew.storage.graphing import Entity, GraphCounts
-from clew.storage.memory import MemoryStore
 from clew.storage.protocol import Marking, NewRecord, Place, Store, Task
 from clew.storage.purging import Purge, PurgeKind
 from clew.storage.sqlite import SqliteStore
+from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, in_order
 from tests.drafts import draft, record, turn
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("GRAPH-1")
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from clew.domain.identity import memory_id
-from clew.domain.lineage import Lineage
-from clew.domain.marks import By, Mark, made, value_of
-from clew.domain.model import Provenance, Trust
+from clew.core.identity import memory_id
+from clew.core.lineage import Lineage
+from clew.core.marks import By, Mark, made, value_of
+from clew.core.model import Provenance, Trust
 from clew.errors import NotFound, RawHistoryProtected
-from clew.storage.memory import MemoryStore
 from clew.storage.protocol import TRACE_LIMIT, Marking, NewRecord, NewSummary, Place, Shard, Store, StoredTrace, Task
 from clew.storage.purging import Purge, PurgeEntry, PurgeKind, target_digest
 from clew.storage.sqlite import SqliteStore
 from tests.drafts import MODEL, VECTOR, draft, record, turn
+from tests.testing.memory_store import MemoryStore
 
 
 @pytest.fixture(params=["memory", "sqlite"])

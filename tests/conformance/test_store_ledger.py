@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from clew.domain.marks import By, Mark, made, value_of
+from clew.core.marks import By, Mark, made, value_of
 from clew.errors import RawHistoryProtected
-from clew.storage.memory import MemoryStore
 from clew.storage.protocol import Marking, NewRecord, Place, Store
 from clew.storage.sqlite import SqliteStore
 from tests.drafts import record, turn
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("CAPTURE-2")
 

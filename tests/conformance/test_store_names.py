@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from clew.domain.model import Role
+from clew.core.model import Role
 from clew.errors import Conflict
-from clew.storage.memory import MemoryStore
 from clew.storage.protocol import NewRecord, Place, Store
 from clew.storage.sqlite import SqliteStore
 from tests.drafts import draft, record, turn
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("STORE-1", "STORE-3")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.domain import authored as domain
 from clew.engine import Memory
 from clew.errors import InvalidInput, StoreError
-from clew.models.hashing import HashingEmbedder
-from clew.services import authored
+from clew.features.authored import rules as domain
+from clew.features.authored import service as authored
+from clew.models.embedding.hashing import HashingEmbedder
 from tests.conftest import OpenMemory
 
 RULES = "# Rules\n\n- Never push to main.\n- Keep answers short.\n\n> Be kind.\n\nThe pelican service runs in Oslo.\n"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from clew.api import Event, Harvest, HarvestReceipt, MemoryApi
-from clew.domain.marks import By, Mark, made
+from clew.core.marks import By, Mark, made
 from clew.errors import ClewError, InvalidInput, NotFound
-from clew.services.harvest import harvest, some
+from clew.features.ledger.harvest import harvest, some
 from clew.storage.protocol import Marking, Place
 from tests.command_line import write_lines
 from tests.conftest import opened_api

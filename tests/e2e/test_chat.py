@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from clew.api import MemoryApi
-from clew.chat import Chat, Reply
-from clew.chat.keeper import MAX_WAITING
-from clew.chat.messages import acceptable, read_reply, recent
 from clew.client import Client, connect
 from clew.config import Config
-from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN
 from clew.errors import DaemonUnreachable, InvalidInput
+from clew.faces.chat import Chat, Reply
+from clew.faces.chat.keeper import MAX_WAITING
+from clew.faces.chat.messages import acceptable, read_reply, recent
+from clew.text.framing import FRAME_CLOSE, FRAME_OPEN
 from tests.conftest import opened_api
 from tests.daemons import running, short_folder
 

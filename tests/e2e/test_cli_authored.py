@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from clew.cli.main import main
-from clew.domain.authored import MAX_LINES
+from clew.faces.cli.main import main
+from clew.features.authored.rules import MAX_LINES
 
 pytestmark = pytest.mark.requirement("CLI-1")
 

@@ -19,7 +19,7 @@ from tests.daemons import short_folder
 
 pytestmark = pytest.mark.requirement("CLI-1", "OPS-1")
 
-CLEW = (sys.executable, "-m", "clew.cli.main")
+CLEW = (sys.executable, "-m", "clew.faces.cli.main")
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def wait_until_gone(pid: int) -> None:
 def test_client_verbs_do_not_load_the_engine(data_dir: Path) -> None:
     run(data_dir, "up")
     program = (
-        "import sys; from clew.cli.main import main; main(sys.argv[1:]);"
+        "import sys; from clew.faces.cli.main import main; main(sys.argv[1:]);"
         "print(*({'numpy', 'apsw', 'onnxruntime', 'rich', 'clew.engine'} & set(sys.modules)))"
     )
     for verb in (("status",), ("search", "x", "--user", "ada"), ("collections",), ("flush",)):

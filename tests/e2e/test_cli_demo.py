@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from clew.cli.demo.tour import SESSIONS
-from clew.cli.main import main
+from clew.faces.cli.demo.tour import SESSIONS
+from clew.faces.cli.main import main
 
 pytestmark = pytest.mark.requirement("CLI-1")
 

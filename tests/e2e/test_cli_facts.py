@@ -146,7 +146,7 @@ class TestReview:
 def typed(data_dir: Path, lines: list[str]) -> str:
     """What a terminal shows of a review to which these lines are answered."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "clew.cli.main", "facts", "review", "--user", "ada", "--data", str(data_dir)]
+    command = [sys.executable, "-m", "clew.faces.cli.main", "facts", "review", "--user", "ada", "--data", str(data_dir)]
     environment = {**os.environ, "TERM": "dumb", "COLUMNS": "200"}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)

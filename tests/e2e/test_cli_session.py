@@ -252,7 +252,7 @@ def test_a_daemon_does_not_start_without_room_for_its_rules(clew: Clew, tmp_path
     rules = tmp_path / "AGENTS.md"
     rules.write_text("".join(f"- Never do thing {n} in the office.\n" for n in range(400)), "utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "clew.cli.main", "up", "--foreground", "--data", str(clew.data_dir)],
+        [sys.executable, "-m", "clew.faces.cli.main", "up", "--foreground", "--data", str(clew.data_dir)],
         env={**os.environ, "CLEW_AUTHORED_FILES": str(rules)},
         capture_output=True,
         text=True,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clew.cli.main import main
+from clew.faces.cli.main import main
 from tests.command_line import ESCAPE, Clew, on_a_terminal, write_lines
 
 pytestmark = pytest.mark.requirement("CLI-1")

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from clew import Client, Config, api, connect
-from clew.endpoint import UnixEndpoint
 from clew.errors import ClewError, Conflict, DaemonUnreachable, DeadlineExceeded, InvalidInput, TooLarge
+from clew.wire.endpoint import UnixEndpoint
 from tests.daemons import WAIT_S, Daemon, running, short_folder
 
 pytestmark = pytest.mark.requirement("API-1")

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from clew.api import Compact, Context, MemoryApi, Message
-from clew.services.expand import _Opening
+from clew.features.history.expand import _Opening
 from tests.conftest import opened_api
 
 pytestmark = pytest.mark.requirement("COMP-7", "CONT-1", "CONT-3")

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 from clew.api import Context, Message, Section
+from clew.core.ports import Embedder, Vectors
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, InvalidInput, StoreError
-from clew.models.hashing import HashingEmbedder
-from clew.ports import Embedder, Vectors
-from clew.services import assemble as assembling
-from clew.services import authored_files
+from clew.features.authored import files as authored_files
+from clew.features.context import assemble as assembling
+from clew.models.embedding.hashing import HashingEmbedder
 from tests.conftest import OpenMemory
 
 RULES_FILE = "- Never push to main.\n\n> Be kind.\n\nThe billing service runs in Oslo.\n"

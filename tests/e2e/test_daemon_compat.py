@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clew.daemon.compat import GATE_KEYS
 from clew.errors import Conflict, InvalidInput, NotFound
+from clew.faces.daemon.compat import GATE_KEYS
 from tests.daemons import Daemon, Wire, running, short_folder
 
 pytestmark = pytest.mark.requirement("RPC-1")

@@ -16,8 +16,8 @@ from typing import TypeVar
 import pytest
 
 from clew import AsyncClient, api
-from clew.daemon.limits import WORKERS_PER_CLIENT, Limits
 from clew.errors import Busy, DeadlineExceeded
+from clew.faces.daemon.limits import WORKERS_PER_CLIENT, Limits
 from tests.daemons import WAIT_S, Serving, Wire, frame, short_folder
 from tests.dict_memory import DictMemory
 

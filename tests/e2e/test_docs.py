@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
-from clew.cli.main import cli
 from clew.config import CONFIG_FILE, Config
-from clew.models.pack import DEFAULT_PACK, list_packs, packs_dir
+from clew.faces.cli.main import cli
+from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.daemons import Wire, short_folder
 from tests.data import nothing_may_be_skipped
 from tests.test_requirements import marked
@@ -69,7 +69,7 @@ class Reader:
         self.folder = folder
         tools = folder / "bin"
         tools.mkdir()
-        for name, arguments in (("clew", "-m clew.cli.main "), ("python", "")):
+        for name, arguments in (("clew", "-m clew.faces.cli.main "), ("python", "")):
             (tools / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments}"$@"\n', "utf-8")
             (tools / name).chmod(0o755)
         settings = {

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from clew.api import Duplicate, FindDuplicates, Label, MemoryApi, Merge, Pack, RecordView
-from clew.domain.marks import By, Mark, set_by, value_of
-from clew.domain.model import Trust
+from clew.core.marks import By, Mark, set_by, value_of
+from clew.core.model import Trust
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
-from clew.models.hashing import HashingEmbedder
-from clew.services import archive, duplicates
+from clew.features.lifecycle import archive, duplicates
+from clew.models.embedding.hashing import HashingEmbedder
 from clew.storage.protocol import Marking, Place
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 

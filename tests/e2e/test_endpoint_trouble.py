@@ -12,7 +12,7 @@ import pytest
 
 from clew.api import Flush
 from clew.client import connect
-from clew.models.hashing import HashingEmbedder
+from clew.models.embedding.hashing import HashingEmbedder
 from tests.daemons import running, short_folder
 
 pytestmark = pytest.mark.requirement("INGEST-3", "STORE-5")

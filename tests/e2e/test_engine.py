@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from clew.api import Backup, Message
-from clew.domain.calibration import Calibration
+from clew.core.calibration import Calibration
+from clew.core.ports import EmbedderIdentity, Vectors
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, InvalidInput
-from clew.models.hashing import HashingEmbedder
-from clew.ports import EmbedderIdentity, Vectors
+from clew.models.embedding.hashing import HashingEmbedder
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 
 
@@ -324,7 +324,7 @@ def test_what_is_kept_already_is_not_kept_again(memory: Memory) -> None:
 def test_the_gate_searches_twice_and_does_not_count_the_turn_itself(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from clew.services import gatekeeping
+    from clew.features.gate import service as gatekeeping
 
     searches: list[int] = []
     real = gatekeeping.search
@@ -356,7 +356,7 @@ def test_grading_a_text_keeps_nothing(memory: Memory) -> None:
 def test_when_recall_fails_the_messages_come_back_with_the_reason(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from clew.services import assemble
+    from clew.features.context import assemble
 
     def broken(*_: object) -> object:
         raise RuntimeError("no memory today")

@@ -17,7 +17,7 @@ import pytest
 from clew.api import Message
 from clew.config import Config
 from clew.engine import Memory
-from clew.models.pack import DEFAULT_PACK, list_packs, packs_dir
+from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.daemons import WAIT_S, short_folder
 from tests.data import nothing_may_be_skipped
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from clew.api import GraphPath, MemoryApi
-from clew.domain.graph import Extract, owner_of_user
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
-from clew.services import linking
-from clew.services.graph import lead_to
+from clew.features.graph import linking
+from clew.features.graph.service import lead_to
 from clew.storage.protocol import StoredRecord, Task
+from clew.text.entities import Extract, owner_of_user
 from tests.conftest import OpenMemory
 
 pytestmark = pytest.mark.requirement("GRAPH-2")
@@ -288,7 +288,7 @@ def test_verify_notices_a_graph_that_is_not_what_records_say_and_repair_mends_it
 @pytest.mark.requirement("SAFE-1")
 def test_a_record_that_arrives_during_verify_raises_no_alarm(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     store = memory._parts.store
-    monkeypatch.setattr(memory._indexer, "_link_some", lambda: False)
+    monkeypatch.setattr(memory._indexer, "_work_without_meaning", lambda: False)
     arrivals = iter([KAFKA, REDIS, CHOIR])
     export = store.export
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from clew.api import Context, Export, Import, Message
+from clew.core.ports import Embedder, Vectors
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, InvalidInput
-from clew.models.hashing import DIMENSIONS, HashingEmbedder
-from clew.ports import Embedder, Vectors
+from clew.models.embedding.hashing import DIMENSIONS, HashingEmbedder
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 from tests.lines import read
 

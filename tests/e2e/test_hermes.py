@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from clew.api import MemoryApi
-from clew.cli.hermes import command
-from clew.cli.invocation import Invocation
 from clew.client import connect
+from clew.faces.cli.hermes import command
+from clew.faces.cli.invocation import Invocation
 from tests.daemons import Daemon, running, short_folder
 from tests.data import nothing_may_be_skipped
 

@@ -16,10 +16,10 @@ import pytest
 
 from clew.api import MemoryApi
 from clew.client import connect
-from clew.hosts.hermes import ClewMemory, register
-from clew.hosts.hermes.turns import TEXT_BYTES, bounded, turns_of
-from clew.hosts.hermes.wire import WAITING_REQUESTS, Daemon, Outbox, Trouble
-from clew.hosts.hermes_install import Hermes
+from clew.faces.hosts.hermes import ClewMemory, register
+from clew.faces.hosts.hermes.turns import TEXT_BYTES, bounded, turns_of
+from clew.faces.hosts.hermes.wire import WAITING_REQUESTS, Daemon, Outbox, Trouble
+from clew.faces.hosts.hermes_install import Hermes
 from tests.daemons import Daemon as RunningDaemon
 from tests.daemons import running, short_folder
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from clew.chat import Chat
 from clew.client import connect
+from clew.faces.chat import Chat
 from tests.daemons import Daemon, running, short_folder
 from tests.e2e.test_hooks import Session
 

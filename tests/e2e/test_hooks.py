@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from clew.hosts.dialects import COMPACT, END, EVENTS, PROMPT, START, STOP, TOOL
+from clew.faces.hosts.dialects import COMPACT, END, EVENTS, PROMPT, START, STOP, TOOL
 from tests.daemons import ROOT, WAIT_S, Daemon, running, short_folder
 
 pytestmark = pytest.mark.requirement("HOST-2")
@@ -26,12 +26,12 @@ HOSTS = list(PAYLOADS)
 LAMP = "We decided that the lighthouse uses the old Fresnel lamp."
 SECRET = "ghp_a8F3kD9sLq2ZxW7vB1nM5tR0yU4iO6pE3cQe"
 HEAVY = (
-    "asyncio apsw argparse clew.api clew.cli clew.client clew.config clew.domain.model clew.engine clew.errors click "
-    "dataclasses inspect msgspec numpy pathlib rich tempfile threading tomllib urllib"
+    "asyncio apsw argparse clew.api clew.faces.cli clew.client clew.config clew.core.model clew.engine clew.errors "
+    "click dataclasses inspect msgspec numpy pathlib rich tempfile threading tomllib urllib"
 ).split()
 
 ENTRY = ("-m", "clew")
-PATIENT = ("-c", "import clew.hosts.hook as hook, clew.__main__ as entry; hook.DEADLINE_S = 60.0; entry.main()")
+PATIENT = ("-c", "import clew.faces.hosts.hook as hook, clew.__main__ as entry; hook.DEADLINE_S = 60.0; entry.main()")
 """The same with time enough on a busy machine, where a test is not about the time."""
 
 
@@ -409,5 +409,5 @@ def test_a_hook_loads_nothing_heavy(host: str, event: str, served: Daemon) -> No
         check=True,
     )
     modules = loaded.stderr.decode().split()
-    assert "clew.hosts.hook_events" in modules
+    assert "clew.faces.hosts.hook_events" in modules
     assert [name for name in HEAVY if name in modules] == []

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from clew.cli.main import main
 from clew.client import Client
+from clew.faces.cli.main import main
 from tests.command_line import Clew, on_a_terminal, write_lines
 from tests.daemons import running, short_folder
 from tests.data import shared

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from clew.api import AddHint, Message, ReadJournal
-from clew.daemon.compat import HANDLERS
 from clew.engine import Memory
 from clew.errors import InvalidInput
+from clew.faces.daemon.compat import HANDLERS
 from tests.conftest import OpenMemory
 
 pytestmark = pytest.mark.requirement("INGEST-2", "SAFE-2")

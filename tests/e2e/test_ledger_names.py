@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from clew.api import Event, Pack, Purge, Recall
 from clew.engine import Memory
-from clew.services.ledger import recall_lines
-from clew.services.ledger_lines import log_files, places_of
-from clew.services.purge import purge
+from clew.features.ledger.lines import log_files, places_of
+from clew.features.ledger.lookup import recall_lines
+from clew.features.upkeep.purge import purge
 from clew.storage.protocol import Place
 from tests.conftest import OpenMemory
 from tests.unit.test_capture_log import event, everything, folder, harvest_all, keep, make_parts

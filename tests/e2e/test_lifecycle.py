@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from clew.api import AddHint, Age, Export, Import, Label, MemoryApi, ReadJournal, RecordView
-from clew.domain import importance
-from clew.domain.marks import By, Mark, set_by, value_of
-from clew.domain.model import Trust
-from clew.domain.retention import DAY_MS
+from clew.core.marks import By, Mark, set_by, value_of
+from clew.core.model import Trust
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound, TooLarge
-from clew.services import archive, lifecycle
+from clew.features.lifecycle import archive
+from clew.features.lifecycle import service as lifecycle
+from clew.features.lifecycle.retention import DAY_MS
 from clew.storage.protocol import JOURNAL_LIMIT, Marking, Place, StoredRecord
+from clew.text.grading import importance
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 from tests.drafts import draft, record
 

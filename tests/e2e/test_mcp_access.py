@@ -15,9 +15,9 @@ from mcp.shared.exceptions import MCPError
 from clew.api import Age, Event, MemoryApi
 from clew.engine import Memory
 from clew.errors import DaemonUnreachable, InvalidInput, NotFound
-from clew.mcp.reach import Reach
-from clew.mcp.reconnect import ReopeningMemory
-from clew.mcp.server import make_server
+from clew.faces.mcp.reach import Reach
+from clew.faces.mcp.reconnect import ReopeningMemory
+from clew.faces.mcp.server import make_server
 from tests.mcp_serving import called, packed, refusal, resource
 
 pytestmark = pytest.mark.requirement("MCP-1", "STORE-1")

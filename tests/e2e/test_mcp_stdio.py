@@ -18,8 +18,8 @@ from mcp.shared.exceptions import MCPError
 from clew.api import Event
 from clew.client import connect
 from clew.config import Config
-from clew.domain.model import Kind
-from clew.mcp import tools
+from clew.core.model import Kind
+from clew.faces.mcp import tools
 from clew.models.tokens import make_counter
 from tests.daemons import WAIT_S, running, short_folder
 from tests.mcp_serving import called, command_line, opened, packed, refusal, resource, text_of, with_stdio

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from clew.api import Assemble, Context, MemoryApi, Message, Section
-from clew.domain import identity
-from clew.domain.framing import LOG_CLOSE, LOG_OPEN
+from clew.core import identity
+from clew.core.ports import Abstract
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound, RawHistoryProtected, SummarizerFailed
-from clew.ports import Abstract
 from clew.storage.protocol import Store
+from clew.text.framing import LOG_CLOSE, LOG_OPEN
 from tests.conftest import NOW_MS, OpenMemory, opened_api
 
 pytestmark = pytest.mark.requirement("OBS-1", "OBS-2")

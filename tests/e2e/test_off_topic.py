@@ -9,9 +9,9 @@ from bench.off_topic import USER, sessions_of
 
 from clew import Memory, Message
 from clew.api import Context, Pack, Why
-from clew.domain.packing import Reason
-from clew.models.pack import DEFAULT_PACK, list_packs, packs_dir
-from clew.services.assemble import UNRELATED
+from clew.features.context.assemble import UNRELATED
+from clew.features.pack.rules import Reason
+from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.data import nothing_may_be_skipped, shared
 
 pytestmark = pytest.mark.requirement("USE-4", "PACK-3")

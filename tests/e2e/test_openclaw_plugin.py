@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import clew
-from clew.hosts.openclaw_install import OpenClaw, plugin_folder
+from clew.faces.hosts.openclaw_install import OpenClaw, plugin_folder
 from tests.command_line import Clew
 from tests.daemons import ROOT, running, short_folder
 

@@ -9,16 +9,16 @@ import pytest
 
 from clew.api import Bundle, DiffTraces, Event, ListTraces, MemoryApi, Pack, ShowTrace, Trace
 from clew.client import connect
-from clew.daemon.limits import Limits
-from clew.domain.layout import PACK_CLOSE, PACK_OPEN
-from clew.domain.marks import By, Mark, made
-from clew.domain.model import Trust
-from clew.domain.packing import Reason
+from clew.core.marks import By, Mark, made
+from clew.core.model import Trust
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
-from clew.models.hashing import HashingEmbedder
-from clew.services import archive
+from clew.faces.daemon.limits import Limits
+from clew.features.lifecycle import archive
+from clew.features.pack.rules import Reason
+from clew.models.embedding.hashing import HashingEmbedder
 from clew.storage.protocol import Marking, Place
+from clew.text.framing import PACK_CLOSE, PACK_OPEN
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 from tests.daemons import Serving, short_folder
 from tests.lines import read

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clew.api import Bundle, Label, ListTraces, Pack, Purge, Why
-from clew.domain.packing import Reason
 from clew.engine import Memory
+from clew.features.pack.rules import Reason
 from tests.conftest import NOW_MS
 from tests.lines import read
 

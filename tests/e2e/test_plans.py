@@ -17,7 +17,7 @@ from clew.api import (
 )
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
-from clew.services.plans import open_plans
+from clew.features.plans.service import open_plans
 from tests.conftest import NOW_MS, FixedClock
 
 pytestmark = pytest.mark.requirement("CAPTURE-5", "FACT-4")

@@ -9,9 +9,9 @@ import pytest
 
 from clew.api import Event, Line, MemoryApi, Recall, Timeline
 from clew.errors import InvalidInput, NotFound
-from clew.models.hashing import HashingEmbedder
-from clew.services.ledger import recall_lines, timeline
-from clew.services.recall import cut, prepare
+from clew.features.ledger.lookup import recall_lines, timeline
+from clew.kernel.search import cut, prepare
+from clew.models.embedding.hashing import HashingEmbedder
 from clew.storage.protocol import Place
 from tests.conftest import FixedClock, OpenMemory, opened_api
 from tests.e2e.test_capture import settle

@@ -11,7 +11,7 @@ import pytest
 from clew.api import AddHint, Backup, Event, Export, Label, ListPurges, MemoryApi, Message, Purge
 from clew.client import connect
 from clew.errors import InvalidInput, NotFound, StoreError, StoreInUse
-from clew.services import artifacts
+from clew.features.ledger import artifacts
 from clew.storage.protocol import Place
 from clew.storage.sqlite.restore import restore
 from tests.conftest import OpenMemory

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew.models.pack import DEFAULT_PACK, list_packs, packs_dir
+from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.command_line import Clew
 from tests.data import nothing_may_be_skipped, shared
 

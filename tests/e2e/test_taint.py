@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from clew.api import Compact, ListTrust, Node
-from clew.domain.framing import Quoted, frame, line
-from clew.domain.layout import PACK_CLOSE, PACK_OPEN
-from clew.domain.model import Trust
+from clew.core.model import Trust
 from clew.engine import Memory
-from clew.services.trust import follow_sources
+from clew.features.trust.service import follow_sources
 from clew.storage.protocol import Marking, Place
+from clew.text.framing import PACK_CLOSE, PACK_OPEN, Quoted, frame, line
 from tests.conftest import NOW_MS, OpenMemory
 from tests.lines import read_opened
 

@@ -32,7 +32,7 @@ METADATA = {
 def endpoint() -> Iterator[str]:
     """What a daemon prints when it is ready, in a short folder since a socket's name is."""
     with short_folder() as folder:
-        command = [sys.executable, "-m", "clew.cli.main", "up", "--foreground", "--data", str(folder / "data")]
+        command = [sys.executable, "-m", "clew.faces.cli.main", "up", "--foreground", "--data", str(folder / "data")]
         settings = {"PYTHONPATH": str(ROOT / "src"), "CLEW_EMBEDDER": "hashing", "CLEW_SYNCHRONOUS": "normal"}
         process = subprocess.Popen(
             [*command, "--listen", f"unix:{folder}/daemon.sock"],

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from clew.api import Compact, CompactReceipt, Export, Import, MemoryApi, Message
+from clew.core.ports import Abstract, Vectors
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, InvalidInput, SummarizerFailed
-from clew.models.hashing import HashingEmbedder
-from clew.models.summarize_guard import GuardedSummarizer
-from clew.ports import Abstract, Vectors
+from clew.models.embedding.hashing import HashingEmbedder
+from clew.models.summarizing.guard import GuardedSummarizer
 from tests.conftest import OpenMemory
 from tests.effort import effort
 

@@ -21,9 +21,9 @@ import pytest
 
 from clew.api import Harvest
 from clew.errors import StoreError
-from clew.services import capture_log
-from clew.services.harvest import harvest
-from clew.services.parts import Parts
+from clew.features.ledger import log as capture_log
+from clew.features.ledger.harvest import harvest
+from clew.kernel.parts import Parts
 from clew.storage.sqlite import SqliteStore
 from tests.daemons import ROOT, WAIT_S
 from tests.unit.test_capture_log import event, everything, folder, harvest_all, keep, make_parts

@@ -132,7 +132,7 @@ class Home:
 
     def clew(self, *arguments: str) -> str:
         """The output of Clew's own command line for this home."""
-        return self.run(sys.executable, "-m", "clew.cli.main", *arguments)
+        return self.run(sys.executable, "-m", "clew.faces.cli.main", *arguments)
 
 
 class Gateway:

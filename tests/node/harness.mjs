@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-import plugin from "../../src/clew/hosts/openclaw/index.mjs";
+import plugin from "../../src/clew/faces/hosts/openclaw/index.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PYTHON = process.env.CLEW_PYTHON ?? join(ROOT, ".venv/bin/python");
@@ -25,7 +25,7 @@ export async function daemon(context, { data, token = "", ...settings } = {}) {
   const path = data ?? (await folder(context));
   const given = { embedder: "hashing", synchronous: "normal", ...settings };
   const variables = Object.entries(given).map(([name, value]) => [`CLEW_${name.toUpperCase()}`, String(value)]);
-  const child = spawn(PYTHON, ["-m", "clew.cli.main", "up", "--foreground", "--data", path], {
+  const child = spawn(PYTHON, ["-m", "clew.faces.cli.main", "up", "--foreground", "--data", path], {
     cwd: ROOT,
     env: { ...process.env, PYTHONPATH: join(ROOT, "src"), CLEW_TOKEN: token, ...Object.fromEntries(variables) },
     stdio: ["ignore", "pipe", "ignore"],

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 
 import { ask, assistant, daemon, loaded, toolCall, toolResult, user } from "./harness.mjs";
 
-const PLUGIN = new URL("../../src/clew/hosts/openclaw/", import.meta.url);
+const PLUGIN = new URL("../../src/clew/faces/hosts/openclaw/", import.meta.url);
 const running = await daemon({ after });
 const host = loaded({ socket: running.endpoint });
 const engine = host.engine();

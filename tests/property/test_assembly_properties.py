@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from clew.api import Context, Hit, Message, Section
 from clew.config import Config
-from clew.domain.budget import portion
-from clew.domain.framing import CUT_MARK
+from clew.core.budget import portion
 from clew.engine import Memory
-from clew.storage.memory import MemoryStore
 from clew.storage.protocol import Place, Shard
+from clew.text.framing import CUT_MARK
 from tests.conftest import FixedClock
 from tests.drafts import turn
 from tests.effort import effort
 from tests.lines import read
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("CONT-3", "CONT-5")
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.authored import DEFAULT_HARD_KINDS, RULE_ITEM, Kind, Tier, parse
-from clew.domain.deontic import hints_at_guidance, read
-from clew.domain.deontic_scan import sentences
+from clew.features.authored.rules import DEFAULT_HARD_KINDS, RULE_ITEM, Kind, Tier, parse
+from clew.text.deontic import hints_at_guidance, read
+from clew.text.deontic.scan import sentences
 
 MARKS = ["- ", "* ", "1. ", "> ", "#", "# ", "```", "~~~", "---", "+++", "===", "|", "|-|", "<!--", "-->", "<div>"]
 SPACES = ["\n", "\n\n", "\r\n", "\r", "\t", "    ", "  ", "\ufeff", "\0", "\u2028"]

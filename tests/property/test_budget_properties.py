@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.budget import Allocation, Shares, fitting, longest_prefix, plan, portion
+from clew.core.budget import Allocation, Shares, fitting, longest_prefix, plan, portion
 
 TOKENS = st.integers(0, 500)
 PIECES = st.lists(TOKENS, max_size=12)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clew.domain.model import Provenance
-from clew.domain.ranking import (
+from clew.core.model import Provenance
+from clew.core.ranking import (
     AUTHORITY_OF_PROVENANCE,
     HOP_SHARE,
     ContextWeights,

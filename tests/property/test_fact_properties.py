@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.config import Config
-from clew.domain.fact_log import Assertion, Entry
-from clew.domain.facts import Fact, Facts
-from clew.domain.predicates import registry
+from clew.core.predicates import registry
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
-from clew.storage.memory import MemoryStore
+from clew.features.facts.log import Assertion, Entry
+from clew.features.facts.replay import Fact, Facts
 from tests.conftest import FixedClock
 from tests.daemons import short_folder
 from tests.fact_entries import said, taken_back
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("FACT-2")
 

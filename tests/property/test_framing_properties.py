@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.framing import CUT_MARK, FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, line, quote
+from clew.text.framing import CUT_MARK, FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, line, quote
 
 pytestmark = pytest.mark.requirement("CONT-6", "SAFE-2")
 

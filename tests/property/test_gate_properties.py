@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.gate import (
-    actions,
-    artefacts,
-    grade,
-    natural_density,
-    technical_density,
-    technical_share,
-)
+from clew.features.gate.rules import actions, artefacts, grade, natural_density, technical_density, technical_share
 
 pytestmark = pytest.mark.requirement("GATE-5")
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.domain.graph import MAX_NAME_CHARS, EntityKind, Extract, canonical, in_order
-from clew.domain.graph_extraction import MAX_EDGES, MAX_ENTITIES, extract
-from clew.domain.model import Provenance, Role
-from clew.storage.memory import MemoryStore
+from clew.core.model import Provenance, Role
+from clew.features.graph.extraction import MAX_EDGES, MAX_ENTITIES, extract
 from clew.storage.protocol import Store
 from clew.storage.purging import Purge, PurgeKind
 from clew.storage.sqlite import SqliteStore
+from clew.text.entities import MAX_NAME_CHARS, EntityKind, Extract, canonical, in_order
 from tests.drafts import record
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("GRAPH-1")
 

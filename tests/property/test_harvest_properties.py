@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from clew.api import Harvest
-from clew.services import capture_log
-from clew.services.harvest import harvest, some
-from clew.services.ledger_lines import log_files
-from clew.storage.memory import MemoryStore
+from clew.features.ledger import log as capture_log
+from clew.features.ledger.harvest import harvest, some
+from clew.features.ledger.lines import log_files
+from tests.testing.memory_store import MemoryStore
 from tests.unit.test_capture_log import SMALL, event, everything, folder, keep, make_parts
 
 BAD_LINES = (

@@ -15,7 +15,7 @@ from clew.api import Compact, Export, Import, Message
 from clew.config import Config
 from clew.engine import Memory
 from clew.errors import Conflict, RawHistoryProtected
-from clew.services.history import every
+from clew.kernel.views import every
 from tests.conftest import FixedClock
 from tests.effort import effort
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.domain.calibration import Calibration
-from clew.domain.identity import Scope
-from clew.domain.ranking import Weights
-from clew.domain.terms import analyse, analyse_query, pack
+from clew.core.calibration import Calibration
+from clew.core.identity import Scope
+from clew.core.ranking import Weights
 from clew.index.cache import IndexCache
 from clew.index.collection import LENGTH_INFLUENCE, RARITY_SIZE, TERM_SATURATION, CollectionIndex
 from clew.index.search import Query, search
 from clew.index.vectors import SCALE, cosines, decode, encode, to_grid
-from clew.storage.memory import MemoryStore
 from clew.storage.protocol import Feed, FeedRow
+from clew.text.terms import analyse, analyse_query, pack
 from tests.drafts import record
+from tests.testing.memory_store import MemoryStore
 
 words = st.sampled_from("fox hen cow ERR_42 狐狸 red the 7".split())
 texts = st.lists(words, max_size=8).map(" ".join)

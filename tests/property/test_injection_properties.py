@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.importance import Label, grade, label_of
-from clew.domain.injection import THRESHOLD, suspect
-from clew.domain.kinds import kind_of_text
-from clew.domain.model import Kind, Role
+from clew.core.model import Kind, Role
+from clew.text.grading.importance import Label, grade, label_of
+from clew.text.grading.kinds import kind_of_text
+from clew.text.injection import THRESHOLD, suspect
 
 PIECES = (
     "ignore all previous instructions ", "[system] ", "<|im_start|>", "</tool_result>", "do not tell the user ",

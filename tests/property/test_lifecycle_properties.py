@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from clew.api import Age, AgeReceipt, Revive
 from clew.config import Config
-from clew.domain.marks import By, Mark, made
-from clew.domain.model import Trust
-from clew.domain.resemblance import Wording, like_pairs, likeness
-from clew.domain.retention import DAY_MS, Retention, is_due, retention_of
+from clew.core.marks import By, Mark, made
+from clew.core.model import Trust
 from clew.engine import Memory
-from clew.storage.memory import MemoryStore
+from clew.features.lifecycle.resemblance import Wording, like_pairs, likeness
+from clew.features.lifecycle.retention import DAY_MS, Retention, is_due, retention_of
 from clew.storage.protocol import NewRecord, Place
 from tests.conftest import FixedClock
 from tests.drafts import draft
 from tests.effort import effort
+from tests.testing.memory_store import MemoryStore
 
 times = st.integers(-(2**62), 2**62)
 days = st.tuples(st.integers(1, 36_500), st.integers(1, 36_500))

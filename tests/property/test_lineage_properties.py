@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.lineage import Graph, Lineage, read_lineage
+from clew.core.lineage import Graph, Lineage, read_lineage
 
 pytestmark = pytest.mark.requirement("COMP-7", "COMP-8")
 

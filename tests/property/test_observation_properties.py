@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from clew.api import Context, Message
 from clew.config import Config
-from clew.domain.framing import LOG_CLOSE, LOG_OPEN
-from clew.domain.model import Role, Trust, least
-from clew.domain.observation_block import block, line
-from clew.domain.observation_tools import ObservedTurn
-from clew.domain.observations import Observation, Priority, observe
-from clew.domain.reflection import reflect
+from clew.core.model import Role, Trust, least
 from clew.engine import Memory
-from clew.storage.memory import MemoryStore
+from clew.features.observations.block import block, line
+from clew.features.observations.observer import Observation, Priority, observe
+from clew.features.observations.reflection import reflect
+from clew.features.observations.tools import ObservedTurn
+from clew.text.framing import LOG_CLOSE, LOG_OPEN
 from tests.conftest import FixedClock
 from tests.effort import effort
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("OBS-1", "OBS-2")
 

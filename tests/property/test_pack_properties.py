@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 
 from clew.api import Bundle, Pack
 from clew.config import Config
-from clew.domain.layout import PACK_CLOSE, PACK_OPEN
-from clew.domain.marks import By, Mark, made
-from clew.domain.model import Trust
-from clew.domain.packing import INCLUDED, UNTRUSTED_ITEMS, Reason
+from clew.core.marks import By, Mark, made
+from clew.core.model import Trust
 from clew.engine import Memory
-from clew.models.hashing import HashingEmbedder
-from clew.storage.memory import MemoryStore
+from clew.features.pack.rules import INCLUDED, UNTRUSTED_ITEMS, Reason
+from clew.models.embedding.hashing import HashingEmbedder
 from clew.storage.protocol import Marking, Place
+from clew.text.framing import PACK_CLOSE, PACK_OPEN
 from tests.conftest import NOW_MS, FixedClock
 from tests.effort import effort
 from tests.lines import read
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("PACK-1", "PACK-3", "PACK-4", "PACK-5", "PACK-6")
 

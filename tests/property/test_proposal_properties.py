@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.domain.model import Role
-from clew.domain.plans import Plan, PlanState, closing
-from clew.domain.proposals import MOST, PLAN, READ_CHARS, key_of, proposals
+from clew.core.model import Role
+from clew.features.claims.proposals import MOST, PLAN, READ_CHARS, key_of, proposals
+from clew.features.plans.operations import PlanState
+from clew.features.plans.rules import Plan, closing
 
 pytestmark = pytest.mark.requirement("FACT-4", "CAPTURE-5")
 

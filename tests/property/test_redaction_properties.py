@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.domain.redaction import Policy, Redacted, redact, redact_json
+from clew.text.redaction import Policy, Redacted, redact, redact_json
 from tests.effort import effort
 
 pytestmark = pytest.mark.requirement("CAPTURE-3")

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.domain.calibration import Calibration
-from clew.domain.identity import Scope
-from clew.domain.ranking import SIMILARITY_ALONE
-from clew.domain.relevance import Shared, asks_nothing, related
-from clew.domain.terms import analyse, analyse_query, pack, signs
+from clew.core.calibration import Calibration
+from clew.core.identity import Scope
+from clew.core.ranking import SIMILARITY_ALONE
+from clew.core.relevance import Shared, asks_nothing, related
 from clew.index.collection import CollectionIndex
 from clew.index.search import Query, search
 from clew.index.vectors import encode, to_grid
 from clew.storage.protocol import Feed, FeedRow
+from clew.text.terms import analyse, analyse_query, pack, signs
 
 pytestmark = pytest.mark.requirement("USE-4", "RANK-2")
 

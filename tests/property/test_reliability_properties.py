@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.reliability import (
+from clew.features.gate.reliability import (
     Examples,
     assess,
     brier,

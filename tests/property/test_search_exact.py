@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from clew.domain.calibration import Calibration
-from clew.domain.identity import Scope
-from clew.domain.ranking import SIMILARITY_ALONE, Weights, fuse, recency, search_score
-from clew.domain.terms import analyse, analyse_query, pack
+from clew.core.calibration import Calibration
+from clew.core.identity import Scope
+from clew.core.ranking import SIMILARITY_ALONE, Weights, fuse, recency, search_score
 from clew.index import collection, vectors
 from clew.index import search as search_module
 from clew.index.coarse import Coarse
@@ -22,6 +21,7 @@ from clew.index.collection import CollectionIndex
 from clew.index.search import Candidate, Query, search
 from clew.index.vectors import DTYPE, SCALE, cosines, encode, to_grid
 from clew.storage.protocol import Feed, FeedRow
+from clew.text.terms import analyse, analyse_query, pack
 
 pytestmark = pytest.mark.requirement("RANK-3")
 

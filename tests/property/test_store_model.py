@@ -13,13 +13,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from clew.domain.model import Provenance
+from clew.core.model import Provenance
 from clew.errors import ClewError
 from clew.index.collection import CollectionIndex
-from clew.storage.memory import MemoryStore
 from clew.storage.protocol import NewSummary, Place, Shard, Store, Task
 from clew.storage.sqlite import SqliteStore
 from tests.drafts import MODEL, OTHER_MODEL, VECTOR, draft, record, turn
+from tests.testing.memory_store import MemoryStore
 
 COLLECTIONS = [
     "session:s", "session:t", "session_raw:s", "session_summary:s", "_dismissed:s", "elevated:user:u",

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain import clusters, salience, sanitise, sentences
-from clew.domain.framing import CUT_MARK
-from clew.domain.model import Role
-from clew.domain.summary import Source, condense, summarise
-from clew.domain.tail import TailTurn, boundaries
+from clew.core.model import Role
+from clew.features.history import clusters
+from clew.features.history.summary import Source, condense, summarise
+from clew.features.history.tail import TailTurn, boundaries
+from clew.text import sanitise, sentences
+from clew.text.framing import CUT_MARK
+from clew.text.grading import salience
 
 WORDS = st.sampled_from(
     "the port is 8080 no longer decided switched from Postgres src/a.py E4012 why? Ada said. 我们 决定。 好吗？ 서버 "

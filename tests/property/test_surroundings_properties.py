@@ -13,17 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from clew.domain.calibration import Calibration
-from clew.domain.dates import keys_asked_for
-from clew.domain.identity import Scope
-from clew.domain.ranking import SIMILARITY_ALONE, Weights, fuse
-from clew.domain.terms import analyse, analyse_query, lexical_text, signs
+from clew.core.calibration import Calibration
+from clew.core.identity import Scope
+from clew.core.ranking import SIMILARITY_ALONE, Weights, fuse
 from clew.index import collection, context
 from clew.index import search as search_module
 from clew.index.collection import LENGTH_INFLUENCE, TERM_SATURATION, CollectionIndex
 from clew.index.search import LEAST_ADDED, MOST_SURROUNDED, Candidate, Query, search, similarities
 from clew.index.vectors import encode, to_grid
 from clew.storage.protocol import Feed, FeedRow
+from clew.text.dates import keys_asked_for
+from clew.text.terms import analyse, analyse_query, lexical_text, signs
 from tests import spoken
 from tests.spoken import DAY_MS, MAY_10_2023_MS, Said, feed_rows, index_of
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.budget import longest_prefix
-from clew.domain.model import Role
-from clew.domain.tail import TailTurn, boundaries, split_tail
+from clew.core.budget import longest_prefix
+from clew.core.model import Role
+from clew.features.history.tail import TailTurn, boundaries, split_tail
 
 IDS = st.sampled_from("abc")
 TURNS = st.lists(

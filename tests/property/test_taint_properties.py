@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from clew.api import Compact
 from clew.config import Config
-from clew.domain.model import Record, Trust, least
+from clew.core.model import Record, Trust, least
 from clew.engine import Memory
 from clew.errors import InvalidInput
-from clew.services.derivation import Derivation, at_home
-from clew.services.history import every
-from clew.storage.memory import MemoryStore
+from clew.kernel.derivation import Derivation, at_home
+from clew.kernel.views import every
 from tests.conftest import NOW_MS, FixedClock
 from tests.effort import effort
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("PACK-4", "LIFE-4", "SAFE-2")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.transcripts import Format, Tally, Turn, detect, read_turns
+from clew.faces.transcripts import Format, Tally, Turn, detect, read_turns
 
 pytestmark = pytest.mark.requirement("INGEST-6")
 

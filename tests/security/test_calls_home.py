@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from clew.client import connect
-from clew.models.pack import DEFAULT_PACK, list_packs, packs_dir
+from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.daemons import WAIT_S, short_folder
 from tests.data import nothing_may_be_skipped
 from tests.mcp_serving import called

@@ -14,7 +14,7 @@ import pytest
 from clew.api import Context, Export, Import, ListTrust, Message
 from clew.engine import Memory
 from clew.errors import ClewError
-from clew.models.hashing import HashingEmbedder
+from clew.models.embedding.hashing import HashingEmbedder
 from tests.conftest import OpenMemory
 from tests.data import shared
 from tests.effort import effort

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clew.api import Event, Export, Import, ImportReceipt, Label, Merge, PlansAdd
-from clew.domain.marks import By, Mark, made
+from clew.core.marks import By, Mark, made
 from clew.engine import Memory
 from clew.errors import InvalidInput, StoreError
 from clew.storage.sqlite import SqliteStore

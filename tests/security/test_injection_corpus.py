@@ -17,18 +17,19 @@ import pytest
 
 from clew.api import Event, ListTrust, Message
 from clew.config import Config
-from clew.domain.framing import (
+from clew.engine import Memory
+from clew.features.pack.layout import without_private_paths
+from clew.features.pack.rules import UNTRUSTED_ITEMS, UNTRUSTED_SHARE
+from clew.text.framing import (
     FRAME_CLOSE,
     FRAME_OPEN,
     GUIDANCE_CLOSE,
     GUIDANCE_OPEN,
     OPENED_CLOSE,
     OPENED_OPEN,
+    PACK_CLOSE,
+    PACK_OPEN,
 )
-from clew.domain.layout import PACK_CLOSE, PACK_OPEN
-from clew.domain.packing import UNTRUSTED_ITEMS, UNTRUSTED_SHARE
-from clew.domain.paths import without_private_paths
-from clew.engine import Memory
 from tests.data import shared
 from tests.effort import effort
 from tests.lines import read, read_opened

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from clew.api import Bundle, Message
-from clew.domain.identity import MAX_ID_LENGTH
-from clew.domain.layers import Layer
-from clew.domain.layout import PACK_CLOSE, PACK_OPEN, Entry, Shown, rendered
-from clew.domain.marks import By, Mark, made
-from clew.domain.model import Trust
+from clew.core.identity import MAX_ID_LENGTH
+from clew.core.marks import By, Mark, made
+from clew.core.model import Trust
 from clew.engine import Memory
+from clew.features.pack.layout import Entry, Shown, rendered
 from clew.storage.protocol import Marking, Place
+from clew.text.excerpts import Layer
+from clew.text.framing import PACK_CLOSE, PACK_OPEN
 from tests.conftest import NOW_MS, OpenMemory
 from tests.data import shared
 from tests.effort import effort

@@ -13,9 +13,9 @@ import pytest
 from clew import connect
 from clew.client import Client
 from clew.config import Config
-from clew.daemon.limits import Limits
-from clew.endpoint import parse_endpoint
 from clew.errors import Unauthorized
+from clew.faces.daemon.limits import Limits
+from clew.wire.endpoint import parse_endpoint
 from tests.daemons import Serving, refused, running, short_folder
 from tests.dict_memory import DictMemory
 

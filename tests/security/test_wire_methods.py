@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from clew import Config, Memory
 from clew.api import REQUESTS
-from clew.daemon.methods import HANDLERS, answer
-from clew.daemon.wire import Call
+from clew.faces.daemon.methods import HANDLERS, answer
+from clew.faces.daemon.wire import Call
 from tests.daemons import short_folder
 
 pytestmark = pytest.mark.requirement("RPC-2")

@@ -7,9 +7,8 @@ import json
 
 import pytest
 
-from clew.domain.authored import MAX_LINES, TIER_NUMBERS, Document, Tier, parse
-from clew.domain.front_matter import count_lines
 from clew.errors import InvalidInput
+from clew.features.authored.rules import MAX_LINES, TIER_NUMBERS, Document, Tier, count_lines, parse
 from tests.data import shared
 
 pytestmark = pytest.mark.requirement("AUTH-1")

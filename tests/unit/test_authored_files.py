@@ -9,8 +9,8 @@ import pytest
 
 from clew.config import Config
 from clew.errors import InvalidInput
-from clew.services import authored_files
-from clew.services.authored_files import MAX_FILE_BYTES, File, Names, core_files, note_files, read_file, stamp
+from clew.features.authored import files as authored_files
+from clew.features.authored.files import MAX_FILE_BYTES, File, Names, core_files, note_files, read_file, stamp
 
 pytestmark = pytest.mark.requirement("AUTH-4", "AUTH-5")
 

@@ -16,7 +16,7 @@ from clew.bench.peers.endpoint import EmbeddingEndpoint
 from clew.bench.peers.surroundings import Surroundings
 from clew.bench.peers.turns import iso_time, line
 from clew.errors import NotAvailable, NotFound
-from clew.models.hashing import HashingEmbedder
+from clew.models.embedding.hashing import HashingEmbedder
 
 pytestmark = pytest.mark.requirement("PERF-1")
 

@@ -22,10 +22,10 @@ from clew.bench.report import commit, of_corpora
 from clew.bench.run import DEEP, DEPTH, Results, measure
 from clew.bench.systems import Candidate, Equipment, candidates
 from clew.config import Config
+from clew.core.ports import Vectors
 from clew.errors import EmbedderFailed, InvalidInput, NotAvailable
-from clew.models.hashing import HashingEmbedder
+from clew.models.embedding.hashing import HashingEmbedder
 from clew.models.tokens import EstimatingCounter
-from clew.ports import Vectors
 
 pytestmark = pytest.mark.requirement("PERF-1", "PERF-3")
 

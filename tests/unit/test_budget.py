@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.domain.budget import Grant, Shares, fitting, longest_prefix, plan, portion
+from clew.core.budget import Grant, Shares, fitting, longest_prefix, plan, portion
 
 SHARES = Shares(soft=0.15, tail=0.50, guidance=0.10)
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.calibration import SAME_MEANING_SIMILARITY, UNRELATED_SIMILARITY, Calibration
+from clew.core.calibration import SAME_MEANING_SIMILARITY, UNRELATED_SIMILARITY, Calibration
 from clew.errors import EmbedderFailed, InvalidInput
-from clew.models.calibrate import calibration_texts, measure_calibration
-from clew.models.hashing import HashingEmbedder
+from clew.models.embedding.hashing import HashingEmbedder
+from clew.models.packs.calibrate import calibration_texts, measure_calibration
 
 pytestmark = pytest.mark.requirement("RANK-1", "RANK-2")
 

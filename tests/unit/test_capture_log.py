@@ -17,22 +17,22 @@ import pytest
 from clew.api import Capture, Captured, Event, Harvest
 from clew.config import Config
 from clew.errors import InvalidInput, NotFound, StoreError, TooLarge
+from clew.features.authored.service import Library
+from clew.features.facts.views import FactViews
+from clew.features.history.coverage import Coverage
+from clew.features.history.recent import RecentTurns, SessionLocks
+from clew.features.ledger import artifacts
+from clew.features.ledger import log as capture_log
+from clew.features.ledger.capture import capture
+from clew.features.ledger.harvest import harvest
+from clew.features.ledger.lines import decode, encode, log_files
 from clew.index.cache import IndexCache
+from clew.kernel.meaning import Meaning
+from clew.kernel.parts import Parts
 from clew.models.tokens import make_counter
-from clew.services import artifacts, capture_log
-from clew.services.authored import Library
-from clew.services.capture import capture
-from clew.services.coverage import Coverage
-from clew.services.fact_views import FactViews
-from clew.services.harvest import harvest
-from clew.services.ledger_lines import decode, encode, log_files
-from clew.services.meaning import Meaning
-from clew.services.parts import Parts
-from clew.services.recent import RecentTurns
-from clew.services.session_locks import SessionLocks
-from clew.storage.memory import MemoryStore
 from clew.storage.protocol import Store
 from tests.conftest import FixedClock
+from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("CAPTURE-1")
 

@@ -13,9 +13,9 @@ import click
 import pytest
 
 from clew import errors
-from clew.cli.invocation import Invocation
-from clew.cli.main import main
 from clew.errors import ClewError
+from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.main import main
 
 pytestmark = pytest.mark.requirement("CLI-1")
 
@@ -127,7 +127,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [sys.executable, "-m", "clew.cli.main", "config"], stdout=write, stderr=subprocess.PIPE, check=False
+        [sys.executable, "-m", "clew.faces.cli.main", "config"], stdout=write, stderr=subprocess.PIPE, check=False
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (141, b"")
@@ -135,7 +135,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 def test_standard_input_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "clew.cli.main", "gate", "explain", "--data", str(tmp_path)],
+        [sys.executable, "-m", "clew.faces.cli.main", "gate", "explain", "--data", str(tmp_path)],
         input=b"\xff", capture_output=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2

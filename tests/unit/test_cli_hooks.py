@@ -14,10 +14,10 @@ import click
 import pytest
 
 from clew import __version__
-from clew.cli import hook, hooks, mcp_install, settings_edit
-from clew.cli.invocation import Invocation
 from clew.errors import InvalidInput
-from clew.hosts.dialects import EVENTS
+from clew.faces.cli import hook, hooks, mcp_install, settings_edit
+from clew.faces.cli.invocation import Invocation
+from clew.faces.hosts.dialects import EVENTS
 from tests.daemons import ROOT, running, short_folder
 
 pytestmark = pytest.mark.requirement("CLI-1", "HOST-2", "MCP-1")
@@ -189,7 +189,7 @@ def test_the_ordinary_way_handles_an_event_too(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[list[str]] = []
-    monkeypatch.setattr("clew.hosts.hook.run", lambda arguments: given.append(arguments) or 0)
+    monkeypatch.setattr("clew.faces.hosts.hook.run", lambda arguments: given.append(arguments) or 0)
     run(hook.command, "codex", "Stop", "--user", "ada", "--data", str(home), "--endpoint", "unix:/x")
     assert given == [["codex", "Stop", "--user", "ada", "--data", str(home), "--endpoint", "unix:/x"]]
     assert capfd.readouterr() == ("", "")

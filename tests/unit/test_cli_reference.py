@@ -14,16 +14,16 @@ import msgspec
 import pytest
 
 from clew import api
-from clew.cli.command import Verb, VerbGroup
-from clew.cli.invocation import Invocation
-from clew.cli.main import PROGRAM, SECTIONS, cli
-from clew.cli.reference import meaning, pages, write
-from clew.cli.reference_fields import FIELDS
-from clew.cli.reference_texts import COMPAT_ANSWERS, OPERATIONS
 from clew.config import Config
-from clew.daemon import compat
-from clew.daemon.methods import HANDLERS
 from clew.errors import ClewError
+from clew.faces.cli.command import Verb, VerbGroup
+from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.main import PROGRAM, SECTIONS, cli
+from clew.faces.cli.reference import meaning, pages, write
+from clew.faces.cli.reference_fields import FIELDS
+from clew.faces.cli.reference_texts import COMPAT_ANSWERS, OPERATIONS
+from clew.faces.daemon import compat
+from clew.faces.daemon.methods import HANDLERS
 
 pytestmark = pytest.mark.requirement("CLI-1")
 
@@ -137,12 +137,12 @@ def parse(command: click.Command, words: list[str]) -> None:
     [
         (["--version"], ("rich", "numpy", "apsw", "onnxruntime", "asyncio", "clew.engine", "clew.client")),
         (["--help"], ("rich", "numpy", "apsw", "onnxruntime", "asyncio", "clew.engine", "clew.client")),
-        (["search", "--help"], ("rich", "numpy", "apsw", "onnxruntime", "clew.engine", "clew.cli.ingest")),
+        (["search", "--help"], ("rich", "numpy", "apsw", "onnxruntime", "clew.engine", "clew.faces.cli.ingest")),
     ],
 )
 def test_a_command_line_loads_only_what_it_needs(arguments: list[str], unwanted: tuple[str, ...]) -> None:
     program = (
-        "import sys; from clew.cli.main import main; main(sys.argv[2:]);"
+        "import sys; from clew.faces.cli.main import main; main(sys.argv[2:]);"
         "print('LOADED', *(name for name in sys.argv[1].split(',') if name in sys.modules))"
     )
     done = subprocess.run(
@@ -154,7 +154,7 @@ def test_a_command_line_loads_only_what_it_needs(arguments: list[str], unwanted:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_completion_script_calls_back_into_clew(shell: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "clew.cli.main", "completion", shell], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "clew.faces.cli.main", "completion", shell], capture_output=True, text=True, check=True
     )
     assert "_CLEW_COMPLETE" in done.stdout
 

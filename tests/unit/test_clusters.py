@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.domain.clusters import DEFAULT_SIZE, split
+from clew.features.history.clusters import DEFAULT_SIZE, split
 
 pytestmark = pytest.mark.requirement("COMP-1")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain import confidence
+from clew.features.history import confidence
 
 pytestmark = pytest.mark.requirement("COMP-6")
 

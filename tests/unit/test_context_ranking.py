@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from clew.api import Hit
-from clew.domain.lineage import Lineage
-from clew.domain.model import Provenance
-from clew.domain.ranking import ContextWeights, context_score, quality, standing, use_share
+from clew.core.lineage import Lineage
+from clew.core.model import Provenance
+from clew.core.ranking import ContextWeights, context_score, quality, standing, use_share
 from clew.engine import Memory
 from clew.storage.protocol import NewRecord, NewSummary, Place
 from tests.conftest import NOW_MS, FixedClock, OpenMemory

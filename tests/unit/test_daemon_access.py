@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from clew.config import Config
-from clew.daemon.auth import check_peer, check_uid, daemon_token, same_token
-from clew.endpoint import TcpEndpoint, UnixEndpoint, find_token, parse_endpoint
 from clew.errors import InvalidInput, Unauthorized
+from clew.faces.daemon.auth import check_peer, check_uid, daemon_token, same_token
+from clew.wire.endpoint import TcpEndpoint, UnixEndpoint, find_token, parse_endpoint
 
 pytestmark = pytest.mark.requirement("RPC-1")
 

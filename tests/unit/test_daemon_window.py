@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from clew.daemon.limits import Window
+from clew.faces.daemon.limits import Window
 
 pytestmark = pytest.mark.requirement("RPC-2")
 

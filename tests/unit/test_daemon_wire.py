@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.daemon.limits import Lines, Oversize
-from clew.daemon.methods import HANDLERS, answer
-from clew.daemon.wire import MAX_DEPTH, BadFrame, Call, error_line, id_of_head, read_call, result_line
 from clew.errors import ClewError, InvalidInput, NotFound, from_code
+from clew.faces.daemon.limits import Lines, Oversize
+from clew.faces.daemon.methods import HANDLERS, answer
+from clew.faces.daemon.wire import MAX_DEPTH, BadFrame, Call, error_line, id_of_head, read_call, result_line
 from tests.dict_memory import DictMemory
 
 pytestmark = pytest.mark.requirement("RPC-2")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.dates import LOOKED_AT_CHARS, MOST_KEYS, keys_asked_for, keys_of
+from clew.text.dates import LOOKED_AT_CHARS, MOST_KEYS, keys_asked_for, keys_of
 
 pytestmark = pytest.mark.requirement("RANK-1")
 

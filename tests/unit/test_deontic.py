@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from clew.domain.deontic import Modality, hints_at_guidance, read
+from clew.text.deontic import Modality, hints_at_guidance, read
 from tests.data import shared
 
 pytestmark = pytest.mark.requirement("AUTH-2")

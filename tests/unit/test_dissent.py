@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.dissent import MAX_CHARS, Conflict, claim, conflict, may_disagree, rough_words
+from clew.text.dissent import MAX_CHARS, Conflict, claim, conflict, may_disagree, rough_words
 
 pytestmark = pytest.mark.requirement("PACK-5")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clew.domain.excerpt import excerpt, pointer
-from clew.domain.framing import CUT_MARK
+from clew.text.excerpts import excerpt, pointer
+from clew.text.framing import CUT_MARK
 
 pytestmark = pytest.mark.requirement("COMP-7")
 

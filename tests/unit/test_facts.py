@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from clew.domain.fact_log import MAX_OBJECT_CHARS, Entry, entry_in, metadata_of
-from clew.domain.facts import Fact, Facts
-from clew.domain.model import Provenance, Record, Trust
-from clew.domain.predicates import registry, sentence
+from clew.core.model import Provenance, Record, Trust
+from clew.core.predicates import registry, sentence
+from clew.features.facts.log import MAX_OBJECT_CHARS, Entry, entry_in, metadata_of
+from clew.features.facts.replay import Fact, Facts
 from tests.fact_entries import COLLECTION, said, taken_back
 
 pytestmark = pytest.mark.requirement("FACT-1", "FACT-2")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from clew.domain.framing import CUT_MARK, FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, line, quote
+from clew.text.framing import CUT_MARK, FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, line, quote
 from tests.lines import read
 
 ITEM = Quoted(when="2024-05-08", who="Ann", text="I moved to Oslo.")

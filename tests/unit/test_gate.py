@@ -6,15 +6,8 @@ import math
 
 import pytest
 
-from clew.domain.gate import (
-    actions,
-    artefacts,
-    grade,
-    natural_density,
-    prose,
-    technical_density,
-    technical_share,
-)
+from clew.features.gate.rules import actions, artefacts, grade, natural_density, technical_density, technical_share
+from clew.text.prose import prose
 
 
 @pytest.mark.requirement("GATE-1")

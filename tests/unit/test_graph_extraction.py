@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from clew.domain.graph import EdgeKind, Extract, canonical, owner_of_record
-from clew.domain.graph_extraction import MAX_EDGES, MAX_ENTITIES, extract, extract_fact
-from clew.domain.model import Provenance, Role
+from clew.core.model import Provenance, Role
+from clew.features.graph.extraction import MAX_EDGES, MAX_ENTITIES, extract, extract_fact
+from clew.text.entities import EdgeKind, Extract, canonical, owner_of_record
 
 pytestmark = pytest.mark.requirement("GRAPH-1")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InvalidInput, NotFound
-from clew.hosts.hermes_install import Hermes, provider_of, with_provider, without_provider
+from clew.faces.hosts.hermes_install import Hermes, provider_of, with_provider, without_provider
 
 pytestmark = pytest.mark.requirement("HOST-2")
 

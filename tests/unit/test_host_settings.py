@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.cutting import cut_middle
 from clew.errors import Conflict, InvalidInput
-from clew.hosts import hook_settings, mcp_settings
-from clew.hosts.dialects import EVENTS
-from clew.hosts.hermes_install import Hermes
-from clew.hosts.settings import Edit, read_json
+from clew.faces.hosts import hook_settings, mcp_settings
+from clew.faces.hosts.dialects import EVENTS
+from clew.faces.hosts.hermes_install import Hermes
+from clew.faces.hosts.settings import Edit, read_json
+from clew.text.cutting import cut_middle
 
 pytestmark = pytest.mark.requirement("HOST-2", "MCP-1")
 

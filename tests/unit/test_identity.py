@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain import identity
-from clew.domain.identity import Scope
-from clew.domain.model import Role
+from clew.core import identity
+from clew.core.identity import Scope
+from clew.core.model import Role
 from clew.errors import InvalidInput
 
 texts = st.text(max_size=20)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from clew.domain.importance import METHOD, VERSION, Label, grade, label_of
-from clew.domain.kinds import kind_of_text
-from clew.domain.model import Kind, Role
+from clew.core.model import Kind, Role
+from clew.text.grading.importance import METHOD, VERSION, Label, grade, label_of
+from clew.text.grading.kinds import kind_of_text
 from tests.data import shared
 
 

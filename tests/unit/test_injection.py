@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from clew.domain.injection import THRESHOLD, suspect
-from clew.domain.injection_patterns import SIGNS
-from clew.domain.own_text import OWN_FRAMES
+from clew.text.injection import THRESHOLD, suspect
+from clew.text.injection.patterns import SIGNS
+from clew.text.own_text import OWN_FRAMES
 from tests.data import shared
 
 pytestmark = pytest.mark.requirement("PACK-4")

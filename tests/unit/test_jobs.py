@@ -9,10 +9,10 @@ from typing import Any, cast
 import pytest
 
 from clew.api import Age, AgeReceipt, CollectionList, MemoryApi, Request
-from clew.daemon.jobs import Jobs
-from clew.daemon.methods import HANDLERS, WRITES
 from clew.engine import Memory
 from clew.errors import StoreError
+from clew.faces.daemon.jobs import Jobs
+from clew.faces.daemon.methods import HANDLERS, WRITES
 
 WAIT_SECONDS = 30.0
 
@@ -40,7 +40,7 @@ def test_a_run_that_fails_is_logged_and_the_next_one_comes(error: Exception, cap
     memory = Failing(error)
     with caplog.at_level(logging.WARNING), Jobs(cast(MemoryApi, memory), check_seconds=0.001):
         assert memory.again.wait(WAIT_SECONDS)
-    (record,) = [record for record in caplog.records if record.name == "clew.daemon.jobs"]
+    (record,) = [record for record in caplog.records if record.name == "clew.faces.daemon.jobs"]
     assert "the lifecycle run failed" in record.getMessage()
     assert (record.exc_info is not None) == isinstance(error, RuntimeError)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clew.domain.lineage import Graph, Lineage, lineage_of, read_lineage
-from clew.domain.model import Provenance, Record, Trust
+from clew.core.lineage import Graph, Lineage, lineage_of, read_lineage
+from clew.core.model import Provenance, Record, Trust
 
 pytestmark = pytest.mark.requirement("COMP-7", "COMP-8")
 

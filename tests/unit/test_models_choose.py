@@ -10,11 +10,11 @@ import pytest
 
 from clew.config import Config
 from clew.errors import InvalidInput, ModelInstallFailed, NotFound
-from clew.models.choose import make_embedder
-from clew.models.endpoint import OllamaEmbedder, OpenAiEmbedder
-from clew.models.hashing import HashingEmbedder
-from clew.models.onnx import OnnxEmbedder
-from clew.models.pack import DEFAULT_PACK, MODEL_FILE
+from clew.models.embedding.choose import make_embedder
+from clew.models.embedding.endpoint import OllamaEmbedder, OpenAiEmbedder
+from clew.models.embedding.hashing import HashingEmbedder
+from clew.models.embedding.onnx import OnnxEmbedder
+from clew.models.packs.pack import DEFAULT_PACK, MODEL_FILE
 from tests.tiny_model import write_tiny_pack
 
 pytestmark = pytest.mark.requirement("STORE-5")

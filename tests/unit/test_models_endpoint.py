@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from clew.errors import EmbedderFailed, InvalidInput
-from clew.models.endpoint import OllamaEmbedder, OpenAiEmbedder
-from clew.models.hashing import HashingEmbedder
+from clew.models.embedding.endpoint import OllamaEmbedder, OpenAiEmbedder
+from clew.models.embedding.hashing import HashingEmbedder
 
 pytestmark = pytest.mark.requirement("STORE-5", "RANK-1")
 

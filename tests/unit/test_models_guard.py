@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 
+from clew.core.ports import Vectors
 from clew.errors import EmbedderFailed
-from clew.models import guard
-from clew.models.guard import GuardedEmbedder
-from clew.models.hashing import HashingEmbedder
-from clew.ports import Vectors
+from clew.models.embedding import guard
+from clew.models.embedding.guard import GuardedEmbedder
+from clew.models.embedding.hashing import HashingEmbedder
 
 pytestmark = pytest.mark.requirement("INGEST-3", "GUIDE-4")
 

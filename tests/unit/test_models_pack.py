@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from clew.errors import ClewError, InvalidInput, ModelInstallFailed, NotFound
-from clew.models.pack import (
+from clew.models.packs.pack import (
     MANIFEST_FILE,
     MODEL_FILE,
     TOKENIZER_FILE,

@@ -9,7 +9,7 @@ import pytest
 
 from clew.config import Config
 from clew.errors import InvalidInput, NotFound
-from clew.models.summarize import make_summarizer
+from clew.models.summarizing.choose import make_summarizer
 
 pytestmark = pytest.mark.requirement("COMP-6")
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InvalidInput, SummarizerFailed, TooLarge
-from clew.models.summarize_endpoint import OllamaSummarizer, OpenAiSummarizer
-from clew.models.summarize_guard import GuardedSummarizer, Model
-from clew.models.summarize_text import TRANSCRIPT_LIMIT_CHARS, answer_text, chat_messages, whole_sentences
+from clew.models.summarizing.endpoint import OllamaSummarizer, OpenAiSummarizer
+from clew.models.summarizing.guard import GuardedSummarizer, Model
+from clew.models.summarizing.text import TRANSCRIPT_LIMIT_CHARS, answer_text, chat_messages, whole_sentences
 
 pytestmark = pytest.mark.requirement("COMP-6")
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from clew.core.ports import Abstract, Summarizer
 from clew.errors import InvalidInput, SummarizerFailed, TooLarge
-from clew.models.guard import FIRST_BACKOFF_S, LONGEST_BACKOFF_S
-from clew.models.summarize_guard import GuardedSummarizer
-from clew.ports import Abstract, Summarizer
+from clew.models.embedding.guard import FIRST_BACKOFF_S, LONGEST_BACKOFF_S
+from clew.models.summarizing.guard import GuardedSummarizer
 
 pytestmark = pytest.mark.requirement("COMP-6")
 

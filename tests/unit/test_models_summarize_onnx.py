@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from clew.core.ports import Abstract
 from clew.errors import InvalidInput, NotFound, SummarizerFailed, TooLarge
-from clew.models.summarize_folder import DECODER_FILE, ENCODER_FILE, TOKENIZER_FILE, read_folder
-from clew.models.summarize_guard import GuardedSummarizer
-from clew.models.summarize_onnx import OnnxSummarizer
-from clew.ports import Abstract
+from clew.models.summarizing.folder import DECODER_FILE, ENCODER_FILE, TOKENIZER_FILE, read_folder
+from clew.models.summarizing.guard import GuardedSummarizer
+from clew.models.summarizing.onnx import OnnxSummarizer
 
 pytest.importorskip("onnxruntime", reason="the `onnx` extra is not installed")
 pytestmark = pytest.mark.requirement("COMP-6")

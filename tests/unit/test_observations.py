@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from clew.domain.framing import LOG_CLOSE, LOG_OPEN, frame
-from clew.domain.model import Role, Trust
-from clew.domain.observation_block import block, line
-from clew.domain.observation_claims import claims, transcripts
-from clew.domain.observation_dates import Referenced, referenced
-from clew.domain.observation_tools import ObservedTurn
-from clew.domain.observations import Observation, Priority, observe, weigh, within
-from clew.domain.reflection import KEPT_SHARE, reflect
+from clew.core.model import Role, Trust
+from clew.features.observations.block import block, line
+from clew.features.observations.claims import claims, transcripts
+from clew.features.observations.dates import Referenced, referenced
+from clew.features.observations.observer import Observation, Priority, observe, weigh, within
+from clew.features.observations.reflection import KEPT_SHARE, reflect
+from clew.features.observations.tools import ObservedTurn
+from clew.text.framing import LOG_CLOSE, LOG_OPEN, frame
 
 pytestmark = pytest.mark.requirement("OBS-1", "OBS-2")
 

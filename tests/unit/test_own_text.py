@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, frame, line
-from clew.domain.injection import suspect
-from clew.domain.own_text import OWN_FRAMES, without_own
+from clew.text.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, frame, line
+from clew.text.injection import suspect
+from clew.text.own_text import OWN_FRAMES, without_own
 
 pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4")
 

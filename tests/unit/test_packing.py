@@ -6,17 +6,16 @@ from typing import Any
 
 import pytest
 
-from clew.domain.considered import Considered, importance_of, kind_of
-from clew.domain.framing import CUT_MARK
-from clew.domain.kinds import kind_of_text
-from clew.domain.layers import LINE_CHARS, OVERVIEW_CHARS, Layer
-from clew.domain.layout import PACK_CLOSE, PACK_OPEN, Entry, Shown, arranged, fit, line, rendered
-from clew.domain.marks import By, Mark, made
-from clew.domain.model import Metadata, Provenance, Record, Trust
-from clew.domain.opposing import COMPARED
-from clew.domain.packing import SUMMARY_ITEMS, UNTRUSTED_ITEMS, Policy, Reason, Selection, pack_score, select
-from clew.domain.paths import without_private_paths
-from clew.domain.ranking import Weights
+from clew.core.marks import By, Mark, made
+from clew.core.model import Metadata, Provenance, Record, Trust
+from clew.core.ranking import Weights
+from clew.features.pack.considered import Considered, importance_of, kind_of
+from clew.features.pack.layout import Entry, Shown, arranged, fit, line, rendered, without_private_paths
+from clew.features.pack.opposing import COMPARED
+from clew.features.pack.rules import SUMMARY_ITEMS, UNTRUSTED_ITEMS, Policy, Reason, Selection, pack_score, select
+from clew.text.excerpts import LINE_CHARS, OVERVIEW_CHARS, Layer
+from clew.text.framing import CUT_MARK, PACK_CLOSE, PACK_OPEN
+from clew.text.grading.kinds import kind_of_text
 from tests.lines import read
 
 NOW_MS = 1_790_000_000_000

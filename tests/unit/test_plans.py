@@ -6,10 +6,11 @@ from datetime import date, datetime
 
 import pytest
 
-from clew.domain.citing import SOURCES
-from clew.domain.marks import By, Mark, made
-from clew.domain.model import Metadata, Provenance, Record, Trust
-from clew.domain.plans import PLAN, Plan, PlanState, closing, described, plan_in
+from clew.core.citing import SOURCES
+from clew.core.marks import By, Mark, made
+from clew.core.model import Metadata, Provenance, Record, Trust
+from clew.features.plans.operations import PlanState
+from clew.features.plans.rules import PLAN, Plan, closing, described, plan_in
 
 pytestmark = pytest.mark.requirement("CAPTURE-5")
 

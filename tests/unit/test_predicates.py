@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.config import Config
-from clew.domain.predicates import BUILT_IN, Values, canonical, registry, sentence
+from clew.core.predicates import BUILT_IN, Values, canonical, registry, sentence
 from clew.errors import InvalidInput
 
 pytestmark = pytest.mark.requirement("FACT-1")

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from clew.domain.model import Role
-from clew.domain.named_days import day_ahead, day_before
-from clew.domain.proposals import MOST, PLAN, SECOND_HAND, Proposal, key_of, proposals
+from clew.core.model import Role
+from clew.features.claims.proposals import MOST, PLAN, SECOND_HAND, Proposal, key_of, proposals
+from clew.text.named_days import day_ahead, day_before
 
 pytestmark = pytest.mark.requirement("FACT-4")
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clew.domain.identity import Scope
-from clew.domain.ranking import LEXICAL_SHARE, Weights, fuse, recency, search_score
+from clew.core.identity import Scope
+from clew.core.ranking import LEXICAL_SHARE, Weights, fuse, recency, search_score
 
 any_float = st.floats(allow_nan=True, allow_infinity=True)
 lanes = hnp.arrays(np.float32, 5, elements=st.floats(0, 1, width=32))

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from clew.domain.model import Record
-from clew.storage.memory import MemoryStore
+from clew.core.model import Record
 from clew.storage.protocol import Store
 from clew.storage.sqlite import SqliteStore
 from tests.conftest import OpenMemory
 from tests.drafts import record, turn
+from tests.testing.memory_store import MemoryStore
 
 
 @pytest.mark.requirement("STORE-1")

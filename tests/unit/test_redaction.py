@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from bench import redaction as bench
 
-from clew.domain.redaction import Found, Policy, redact, redact_json
+from clew.text.redaction import Found, Policy, redact, redact_json
 from tests.data import shared
 
 pytestmark = pytest.mark.requirement("CAPTURE-3")

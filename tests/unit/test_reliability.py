@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from clew.domain.reliability import (
+from clew.errors import InvalidInput
+from clew.features.gate.reliability import (
     Bin,
     Examples,
     Outcome,
@@ -21,7 +22,6 @@ from clew.domain.reliability import (
     reliability_bins,
     separation,
 )
-from clew.errors import InvalidInput
 
 pytestmark = pytest.mark.requirement("GATE-6")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.domain.resemblance import MAX_CHARS, agree, like_pairs, likeness, wording
+from clew.features.lifecycle.resemblance import MAX_CHARS, agree, like_pairs, likeness, wording
 
 pytestmark = pytest.mark.requirement("LIFE-5")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from clew.domain.marks import By, Mark, made
-from clew.domain.model import Metadata, Provenance, Record, Trust
-from clew.domain.retention import DAY_MS, Retention, is_due, label_in, resting_since_ms, retention_of
+from clew.core.marks import By, Mark, made
+from clew.core.model import Metadata, Provenance, Record, Trust
+from clew.features.lifecycle.retention import DAY_MS, Retention, is_due, label_in, resting_since_ms, retention_of
 
 pytestmark = pytest.mark.requirement("LIFE-3")
 

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from clew.domain.sanitise import projection
+from clew.text.sanitise import projection
 
 pytestmark = pytest.mark.requirement("COMP-3")
 

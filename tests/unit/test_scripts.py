@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.letters import mostly_latin
+from clew.core.ports import Vectors
 from clew.engine import Memory
-from clew.models.hashing import DIMENSIONS, HashingEmbedder
-from clew.ports import Vectors
-from clew.services.meaning import UNREADABLE
+from clew.kernel.meaning import UNREADABLE
+from clew.models.embedding.hashing import DIMENSIONS, HashingEmbedder
+from clew.text.letters import mostly_latin
 from tests.conftest import OpenMemory
 
 pytestmark = pytest.mark.requirement("RANK-1", "RANK-6")
@@ -112,7 +112,7 @@ def test_only_speakers_of_what_is_searched_are_left_out_of_a_query(memory: Memor
 
 def test_a_pack_says_what_its_model_reads(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime", reason="the `onnx` extra is not installed")
-    from clew.models.onnx import OnnxEmbedder
+    from clew.models.embedding.onnx import OnnxEmbedder
     from tests.tiny_model import write_tiny_pack
 
     latin = OnnxEmbedder(write_tiny_pack(tmp_path / "latin", reads="latin"), threads=1)

@@ -12,21 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from clew import serving
-from clew.cli.invocation import connect_if_served
-from clew.cli.main import main
 from clew.config import Config
-from clew.daemon.lock import data_lock
-from clew.endpoint import UnixEndpoint
 from clew.errors import StoreInUse
-from clew.serving import LOCK_FILE, serving_endpoint, serving_process
+from clew.faces.cli.invocation import connect_if_served
+from clew.faces.cli.main import main
+from clew.faces.daemon.lock import data_lock
+from clew.wire import serving
+from clew.wire.endpoint import UnixEndpoint
+from clew.wire.serving import LOCK_FILE, serving_endpoint, serving_process
 
 pytestmark = pytest.mark.requirement("CLI-1", "OPS-1")
 
 HOLD = """
 import sys
 from pathlib import Path
-from clew.daemon.lock import data_lock
+from clew.faces.daemon.lock import data_lock
 with data_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clew import api
-from clew.daemon import compat_params
-from clew.structs import KNOWN, subclasses
+from clew.core.structs import KNOWN, subclasses
+from clew.faces.daemon import compat_params
 
 pytestmark = pytest.mark.requirement("RPC-2", "RPC-3")
 

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from clew.domain import changes, sentences
-from clew.domain.model import Role
-from clew.domain.summary import Source, Summary, condense, summarise
+from clew.core.model import Role
+from clew.features.history import summary as changes
+from clew.features.history.summary import Source, Summary, condense, summarise
+from clew.text import sentences
 from tests.data import shared
 
 START = int(datetime(2026, 3, 2, 9, 30, tzinfo=UTC).timestamp() * 1000)

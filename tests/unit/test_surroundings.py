@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from clew.domain.dates import keys_asked_for
-from clew.domain.identity import Scope
-from clew.domain.ranking import SIMILARITY_ALONE
-from clew.domain.terms import analyse_query
+from clew.core.identity import Scope
+from clew.core.ranking import SIMILARITY_ALONE
 from clew.engine import Memory
 from clew.index.collection import CollectionIndex
 from clew.index.context import DATE, SPEAKER
 from clew.index.search import LEAST_ADDED, Candidate, Query, search
+from clew.text.dates import keys_asked_for
+from clew.text.terms import analyse_query
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 from tests.spoken import DAY_MS, MAY_10_2023_MS, Said, index_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clew.domain.model import Role
-from clew.domain.tail import Tail, TailTurn, boundaries, split_tail
+from clew.core.model import Role
+from clew.features.history.tail import Tail, TailTurn, boundaries, split_tail
 
 
 def user(tokens: int = 1) -> TailTurn:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.letters import MARKS_ON_A_LETTER, one_form
-from clew.domain.terms import (
+from clew.text.letters import MARKS_ON_A_LETTER, one_form
+from clew.text.terms import (
     ASKING_CHARS,
     ASKS_SIGN,
     MOST_NAME_WORDS,

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.config import Config
-from clew.domain.framing import Quoted, frame, line
-from clew.domain.own_text import OWN_FRAMES
 from clew.errors import InvalidInput
 from clew.models import tokens
-from clew.models.calibrate import calibration_texts
+from clew.models.packs.calibrate import calibration_texts
 from clew.models.tokens import EstimatingCounter, TiktokenCounter, make_counter
+from clew.text.framing import Quoted, frame, line
+from clew.text.own_text import OWN_FRAMES
 
 pytestmark = pytest.mark.requirement("CONT-7")
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from clew.api import Message
-from clew.domain.framing import FRAME_CLOSE, FRAME_OPEN
-from clew.transcripts import Format, Tally, read_turns
+from clew.faces.transcripts import Format, Tally, read_turns
+from clew.text.framing import FRAME_CLOSE, FRAME_OPEN
 
 pytestmark = pytest.mark.requirement("INGEST-6")
 

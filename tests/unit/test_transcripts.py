@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.domain.cutting import cut_end
-from clew.transcripts import Format, Tally, Turn, detect, read_turns
-from clew.transcripts.lines import MAX_LINE_BYTES
-from clew.transcripts.order import AHEAD_LINES
+from clew.faces.transcripts import Format, Tally, Turn, detect, read_turns
+from clew.faces.transcripts.lines import MAX_LINE_BYTES
+from clew.faces.transcripts.order import AHEAD_LINES
+from clew.text.cutting import cut_end
 
 pytestmark = pytest.mark.requirement("INGEST-6")
 

@@ -14,7 +14,7 @@ import pytest
 
 from clew.api import Compact, Message, VerifyReport
 from clew.engine import Memory
-from clew.services import verify_history
+from clew.features.upkeep import verify_history
 from clew.storage.sqlite.rows import row_hash
 from tests.conftest import OpenMemory
 from tests.drafts import record

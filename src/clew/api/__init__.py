@@ -1,44 +1,11 @@
 """What Clew can be asked, what it answers, and the one interface both sides of a socket share."""
 
-from clew.api.answers import (
-    Answer,
-    AuthoredDocument,
-    AuthoredReport,
-    Check,
-    CollectionList,
-    CollectionView,
-    CompactReceipt,
-    Context,
-    ContextMessage,
-    Done,
-    Expansion,
-    ExportPage,
-    Flushed,
-    GateScore,
-    GrepMatch,
-    GrepResult,
-    GuidanceItem,
-    GuidanceList,
-    Hit,
-    ImportReceipt,
-    IngestBatchReceipt,
-    IngestReceipt,
-    Journal,
-    JournalEntry,
-    JsonObject,
-    LeftOut,
-    Node,
-    PutReceipt,
-    Records,
-    RecordView,
-    Scores,
-    SearchResult,
-    Section,
-    SessionView,
-    Status,
-    VerifyReport,
-)
-from clew.api.facts import (
+from clew.api.memory import MemoryApi
+from clew.api.registry import REQUESTS
+from clew.core.operation import Answer, Done, JsonObject, Request
+from clew.features.authored.operations import AuthoredDocument, AuthoredReport, LoadAuthored
+from clew.features.context.operations import Assemble, Context, LeftOut, Section
+from clew.features.facts.operations import (
     FactLint,
     FactList,
     FactPack,
@@ -64,34 +31,8 @@ from clew.api.facts import (
     FactTimeline,
     FactView,
 )
-from clew.api.governing import (
-    Age,
-    AgeReceipt,
-    CopyList,
-    Duplicate,
-    DuplicateList,
-    FindDuplicates,
-    FindTurn,
-    Inspect,
-    Inspection,
-    Label,
-    ListCopies,
-    ListPurges,
-    ListTrust,
-    Merge,
-    Purge,
-    PurgeEntryView,
-    PurgeList,
-    PurgeReceipt,
-    Review,
-    ReviewReceipt,
-    Revive,
-    SessionCopy,
-    TrustItem,
-    TrustList,
-    TurnSessions,
-)
-from clew.api.graph import (
+from clew.features.gate.operations import Gate, GateScore
+from clew.features.graph.operations import (
     GraphDownstream,
     GraphEntities,
     GraphEntity,
@@ -119,7 +60,22 @@ from clew.api.graph import (
     GraphUnmerge,
     GraphUpstream,
 )
-from clew.api.ledger import (
+from clew.features.guidance.operations import GuidanceItem, GuidanceList, ListGuidance
+from clew.features.history.operations import (
+    Compact,
+    CompactReceipt,
+    ContextMessage,
+    Describe,
+    Expand,
+    Expansion,
+    Grep,
+    GrepMatch,
+    GrepResult,
+    Node,
+    SessionView,
+    ShowSession,
+)
+from clew.features.ledger.operations import (
     Artifact,
     Capture,
     Captured,
@@ -135,8 +91,18 @@ from clew.api.ledger import (
     Timeline,
     TimelineView,
 )
-from clew.api.memory import MemoryApi
-from clew.api.observing import (
+from clew.features.lifecycle.operations import (
+    Age,
+    AgeReceipt,
+    Duplicate,
+    DuplicateList,
+    FindDuplicates,
+    Label,
+    Merge,
+    Revive,
+    Touch,
+)
+from clew.features.observations.operations import (
     ObservationLine,
     ObservationLog,
     ObservationStats,
@@ -146,7 +112,7 @@ from clew.api.observing import (
     ObserveShow,
     ObserveStats,
 )
-from clew.api.packing import (
+from clew.features.pack.operations import (
     Bundle,
     CandidateTrace,
     DiffTraces,
@@ -163,7 +129,7 @@ from clew.api.packing import (
     TraceList,
     Why,
 )
-from clew.api.plans import (
+from clew.features.plans.operations import (
     PlanList,
     PlanProposal,
     PlanProposals,
@@ -174,39 +140,58 @@ from clew.api.plans import (
     PlansPropose,
     PlanView,
 )
-from clew.api.registry import REQUESTS
-from clew.api.requests import (
-    AddHint,
-    Assemble,
+from clew.features.trust.operations import Inspect, Inspection, ListTrust, Review, ReviewReceipt, TrustItem, TrustList
+from clew.features.upkeep.operations import (
     Backup,
-    Clear,
-    Compact,
-    Delete,
-    Describe,
-    EnsureCollections,
-    Expand,
+    Check,
+    CopyList,
     Export,
+    ExportPage,
+    FindTurn,
+    Import,
+    ImportReceipt,
+    ListCopies,
+    ListPurges,
+    Purge,
+    PurgeEntryView,
+    PurgeList,
+    PurgeReceipt,
+    SessionCopy,
+    TurnSessions,
+    Verify,
+    VerifyReport,
+)
+from clew.kernel.operations import (
+    AddHint,
+    Clear,
+    CollectionList,
+    CollectionView,
+    Delete,
+    EnsureCollections,
     Flush,
-    Gate,
+    Flushed,
     Get,
     GetStatus,
-    Grep,
-    Import,
+    Hit,
     Ingest,
     IngestBatch,
+    IngestBatchReceipt,
+    IngestReceipt,
+    Journal,
+    JournalEntry,
     ListCollections,
-    ListGuidance,
     ListRecords,
-    LoadAuthored,
     Message,
     Put,
+    PutReceipt,
     ReadJournal,
+    Records,
+    RecordView,
     Reindex,
-    Request,
+    Scores,
     Search,
-    ShowSession,
-    Touch,
-    Verify,
+    SearchResult,
+    Status,
 )
 
 __all__ = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from clew.api.facts import (
+from clew.core.operation import R, Request
+from clew.features.facts.operations import (
     FactLint,
     FactList,
     FactPack,
@@ -28,7 +29,6 @@ from clew.api.facts import (
     FactsTimeline,
     FactTimeline,
 )
-from clew.api.requests import R, Request
 
 
 class FactsApi(ABC):

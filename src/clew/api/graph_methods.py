@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from clew.api.answers import Done
-from clew.api.graph import (
+from clew.core.operation import Done, R, Request
+from clew.features.graph.operations import (
     GraphDownstream,
     GraphEntities,
     GraphEntityList,
@@ -27,7 +27,6 @@ from clew.api.graph import (
     GraphUnmerge,
     GraphUpstream,
 )
-from clew.api.requests import R, Request
 
 
 class GraphApi(ABC):

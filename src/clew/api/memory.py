@@ -10,32 +10,29 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-from clew.api.answers import (
-    AuthoredReport,
-    CollectionList,
-    CompactReceipt,
-    Context,
-    Done,
-    Expansion,
-    Flushed,
-    GateScore,
-    GrepResult,
-    GuidanceList,
-    IngestBatchReceipt,
-    IngestReceipt,
-    JsonObject,
-    Node,
-    PutReceipt,
-    Records,
-    SearchResult,
-    SessionView,
-    Status,
-    VerifyReport,
-)
 from clew.api.facts_methods import FactsApi
-from clew.api.governing import Age, AgeReceipt, Purge, PurgeReceipt, Review, ReviewReceipt, Revive
 from clew.api.graph_methods import GraphApi
-from clew.api.ledger import (
+from clew.api.observing_methods import ObservingApi
+from clew.api.plans_methods import PlansApi
+from clew.core.identity import session_raw
+from clew.core.operation import Done, JsonObject, R, Request
+from clew.features.authored.operations import AuthoredReport, LoadAuthored
+from clew.features.context.operations import Assemble, Context
+from clew.features.gate.operations import Gate, GateScore
+from clew.features.guidance.operations import GuidanceList, ListGuidance
+from clew.features.history.operations import (
+    Compact,
+    CompactReceipt,
+    Describe,
+    Expand,
+    Expansion,
+    Grep,
+    GrepResult,
+    Node,
+    SessionView,
+    ShowSession,
+)
+from clew.features.ledger.operations import (
     Capture,
     CaptureReceipt,
     Event,
@@ -47,38 +44,33 @@ from clew.api.ledger import (
     Timeline,
     TimelineView,
 )
-from clew.api.observing_methods import ObservingApi
-from clew.api.packing import Bundle, Explanation, Pack, Why
-from clew.api.plans_methods import PlansApi
-from clew.api.requests import (
-    Assemble,
+from clew.features.lifecycle.operations import Age, AgeReceipt, Revive, Touch
+from clew.features.pack.operations import Bundle, Explanation, Pack, Why
+from clew.features.trust.operations import Review, ReviewReceipt
+from clew.features.upkeep.operations import Purge, PurgeReceipt, Verify, VerifyReport
+from clew.kernel.operations import (
     Clear,
-    Compact,
+    CollectionList,
     Delete,
-    Describe,
-    Expand,
     Flush,
-    Gate,
+    Flushed,
     Get,
     GetStatus,
-    Grep,
     Ingest,
     IngestBatch,
+    IngestBatchReceipt,
+    IngestReceipt,
     ListCollections,
-    ListGuidance,
     ListRecords,
-    LoadAuthored,
     Message,
     Put,
-    R,
+    PutReceipt,
+    Records,
     Reindex,
-    Request,
     Search,
-    ShowSession,
-    Touch,
-    Verify,
+    SearchResult,
+    Status,
 )
-from clew.domain.identity import session_raw
 
 
 class MemoryApi(FactsApi, GraphApi, ObservingApi, PlansApi, ABC):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from clew.api.observing import (
+from clew.core.operation import R, Request
+from clew.features.observations.operations import (
     ObservationLog,
     ObservationStats,
     ObserveRebuild,
@@ -13,7 +14,6 @@ from clew.api.observing import (
     ObserveShow,
     ObserveStats,
 )
-from clew.api.requests import R, Request
 
 
 class ObservingApi(ABC):

@@ -5,8 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from clew.api.plans import PlanList, PlanProposals, PlansAdd, PlansClose, PlansDue, PlansList, PlansPropose, PlanView
-from clew.api.requests import R, Request
+from clew.core.operation import R, Request
+from clew.features.plans.operations import (
+    PlanList,
+    PlanProposals,
+    PlansAdd,
+    PlansClose,
+    PlansDue,
+    PlansList,
+    PlansPropose,
+    PlanView,
+)
 
 
 class PlansApi(ABC):

@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-from clew.api import facts, governing, graph, ledger, observing, packing, plans
-from clew.api.answers import Answer
-from clew.api.requests import Message, Request
-from clew.structs import make_known, subclasses
+from clew.core.operation import Answer, Request
+from clew.core.structs import make_known, subclasses
+from clew.features.ledger.operations import Event
+from clew.kernel.operations import Message
 
-_AREAS = (facts, governing, graph, ledger, observing, packing, plans)
-"""Imported so that their requests are known here."""
+FEATURES = (
+    "authored",
+    "context",
+    "facts",
+    "gate",
+    "graph",
+    "guidance",
+    "history",
+    "ledger",
+    "lifecycle",
+    "observations",
+    "pack",
+    "plans",
+    "trust",
+    "upkeep",
+)
+"""Features with operations. Importing those makes their requests known here."""
+
+for _feature in FEATURES:
+    import_module(f"clew.features.{_feature}.operations")
 
 REQUESTS: Mapping[str, type[Request[Any]]] = {kind.method: kind for kind in Request.__subclasses__()}
 
-make_known([Message, ledger.Event, *REQUESTS.values(), *subclasses(Answer)])
+make_known([Message, Event, *REQUESTS.values(), *subclasses(Answer)])

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.bench.corpus import Corpus, Question
-from clew.domain.terms import passage_text
-from clew.ports import Embedder
+from clew.core.ports import Embedder
+from clew.text.terms import passage_text
 
 _FUSION_CONSTANT = 60
 """As in the paper that proposed reciprocal rank fusion, and in most systems since."""

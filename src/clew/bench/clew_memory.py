@@ -10,11 +10,11 @@ from itertools import groupby
 from clew.api import Message, Pack
 from clew.bench.corpus import Corpus, Question, Turn
 from clew.config import Config
-from clew.domain import identity
+from clew.core import identity
+from clew.core.ports import Embedder
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, StoreError
-from clew.ports import Embedder
-from clew.services.meaning import UNREADABLE
+from clew.kernel.meaning import UNREADABLE
 
 USER = "u1"
 MOST_HITS = 1000

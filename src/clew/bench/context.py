@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from clew.bench.corpus import Corpus, Turn
-from clew.ports import TokenCounter
+from clew.core.ports import TokenCounter
 
 
 class PlainContext:

@@ -12,9 +12,9 @@ from time import perf_counter
 
 import numpy as np
 
-from clew.domain.calibration import Calibration
+from clew.core.calibration import Calibration
+from clew.core.ports import Embedder, EmbedderIdentity, Vectors
 from clew.errors import InvalidInput
-from clew.ports import Embedder, EmbedderIdentity, Vectors
 
 _CHUNK = 16
 _KEY_BYTES = 16

@@ -18,7 +18,7 @@ from msgspec import Struct
 from clew.bench.files import read_lines
 from clew.bench.run import EMBEDDING, Report
 from clew.bench.systems import Equipment
-from clew.domain import identity
+from clew.core import identity
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
 

@@ -14,10 +14,9 @@ from clew.bench.corpus import Corpus, Question
 from clew.bench.metrics import SESSION_DEPTHS, TURN_DEPTHS, Outcome, sessions_in_order
 from clew.bench.system import ShowsContext, System
 from clew.bench.systems import Candidate, Equipment
-from clew.domain.terms import passage_text
-from clew.models.token_cache import CachedCounter
-from clew.models.tokens import make_counter
-from clew.ports import TokenCounter
+from clew.core.ports import TokenCounter
+from clew.models.tokens import CachedCounter, make_counter
+from clew.text.terms import passage_text
 
 BUDGETS_TOKENS = (250, 500, 1000, 2000, 4000)
 DEPTH = max(TURN_DEPTHS)

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.domain import identity
-from clew.domain.calibration import Calibration
-from clew.domain.ranking import lexical_part
-from clew.domain.terms import QueryTerms, date_sign, speaker_sign, term_hash
+from clew.core import identity
+from clew.core.calibration import Calibration
+from clew.core.ranking import lexical_part
 from clew.index.coarse import Coarse
 from clew.index.growing import Growing
 from clew.index.postings import Postings
 from clew.index.sessions import NOWHERE, Sessions
 from clew.index.vectors import DTYPE, SCALE, Grid, Rows, cosines, decode
 from clew.storage.protocol import Feed, FeedRow
+from clew.text.terms import QueryTerms, date_sign, speaker_sign, term_hash
 
 TERM_SATURATION = 0.9
 LENGTH_INFLUENCE = 0.4

@@ -14,9 +14,9 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.domain.terms import ASKS_SIGN, QueryTerms, date_sign, term_hash
 from clew.index.collection import LENGTH_INFLUENCE, TERM_SATURATION, CollectionIndex
 from clew.index.sessions import NOWHERE, Sessions
+from clew.text.terms import ASKS_SIGN, QueryTerms, date_sign, term_hash
 
 BEFORE = 0.1
 AFTER = 0.2

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.domain.terms import PACKED_TERM
 from clew.index.growing import Growing
+from clew.text.terms import PACKED_TERM
 
 MIN_TAIL = 8192
 TAIL_SHARE = 0.25

@@ -10,15 +10,15 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from clew.domain.calibration import Calibration
-from clew.domain.identity import Scope
-from clew.domain.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score, unit
-from clew.domain.relevance import Shared
-from clew.domain.terms import QueryTerms
+from clew.core.calibration import Calibration
+from clew.core.identity import Scope
+from clew.core.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score, unit
+from clew.core.relevance import Shared
 from clew.index.collection import NOT_COMPARABLE, CollectionIndex, LexicalLane
 from clew.index.context import beside, context
 from clew.index.sessions import Sessions
 from clew.index.vectors import Grid
+from clew.text.terms import QueryTerms
 
 Floats = NDArray[np.float32]
 Positions = NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Counts tokens: exactly where a tokenizer is installed, by the kinds of characters where none is."""
+"""Remembers token counts: the turns of a tail are counted again for every context they stand in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import threading
 from collections.abc import Iterator
 from enum import IntEnum, auto
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources, util
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.config import Config
+from clew.core.ports import TokenCounter
 from clew.errors import InvalidInput
-from clew.ports import TokenCounter
 
 DEFAULT_ENCODING = "o200k_base"
 
@@ -322,3 +322,24 @@ def _letters_of_long_words(kinds: NDArray[np.uint16]) -> int:
     edges = np.flatnonzero(np.diff(np.concatenate(([False], letters, [False])).astype(np.int8)))
     lengths = edges[1::2] - edges[::2]
     return int(np.maximum(lengths - _USUAL_WORD_LETTERS, 0).sum())
+
+
+REMEMBERED_TEXTS = 4096
+REMEMBERED_CHARS = 4096
+"""Of one text. Both bounds together keep the cache to a few megabytes."""
+
+
+class CachedCounter:
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._known_bound = lru_cache(REMEMBERED_TEXTS)(counter.bound)
+
+    @property
+    def name(self) -> str:
+        return self._counter.name
+
+    def estimate(self, text: str) -> int:
+        return self._counter.estimate(text)
+
+    def bound(self, text: str) -> int:
+        return self._known_bound(text) if len(text) <= REMEMBERED_CHARS else self._counter.bound(text)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from clew.domain.graph import EdgeKind, EntityKind, Extract
+from clew.text.entities import EdgeKind, EntityKind, Extract
 
 if TYPE_CHECKING:
     from clew.storage.protocol import Place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from clew.domain.identity import is_raw, kind_of
+from clew.core.identity import is_raw, kind_of
 from clew.errors import Conflict
 from clew.storage.protocol import Place
 

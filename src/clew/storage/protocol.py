@@ -17,9 +17,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from clew.domain.lineage import read_lineage
-from clew.domain.model import Draft, Metadata, Record, Trust
-from clew.ports import EmbedderIdentity
+from clew.core.lineage import read_lineage
+from clew.core.model import Draft, Metadata, Record, Trust
+from clew.core.ports import EmbedderIdentity
 from clew.storage.graphing import GraphStore
 from clew.storage.purging import Purge, Purged, PurgeEntry
 

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from clew.domain import identity
-from clew.domain.citing import sources_in
-from clew.domain.identity import digest
-from clew.domain.lineage import Lineage
-from clew.domain.marks import Mark, value_of
-from clew.domain.model import Metadata
-from clew.structs import make_known
+from clew.core import identity
+from clew.core.citing import sources_in
+from clew.core.identity import digest
+from clew.core.lineage import Lineage
+from clew.core.marks import Mark, value_of
+from clew.core.model import Metadata
+from clew.core.structs import make_known
 
 ARCHIVE = identity.archive_of("")
 

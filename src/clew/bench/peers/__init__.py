@@ -11,8 +11,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 from clew.bench.system import System
+from clew.core.ports import Embedder
 from clew.errors import NotAvailable, NotFound
-from clew.ports import Embedder
 
 
 @dataclass(frozen=True, slots=True)

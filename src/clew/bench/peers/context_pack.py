@@ -15,7 +15,7 @@ from openclaw_mem.core.records import store_memory
 from clew.bench.corpus import Corpus, Question
 from clew.bench.peers.surroundings import Surroundings
 from clew.bench.peers.turns import line
-from clew.ports import Embedder
+from clew.core.ports import Embedder
 
 _MODEL = "bench"
 

@@ -9,7 +9,7 @@ from threading import Lock, Thread
 
 import msgspec
 
-from clew.ports import Embedder, Vectors
+from clew.core.ports import Embedder, Vectors
 
 MODEL = "bench"
 

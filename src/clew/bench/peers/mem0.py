@@ -14,7 +14,7 @@ from clew.bench.corpus import Corpus, Question, Turn
 from clew.bench.peers.endpoint import MODEL, EmbeddingEndpoint
 from clew.bench.peers.surroundings import Surroundings
 from clew.bench.peers.turns import iso_time, line
-from clew.ports import Embedder
+from clew.core.ports import Embedder
 
 _USER = "bench"
 

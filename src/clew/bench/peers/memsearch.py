@@ -13,7 +13,7 @@ from clew.bench.corpus import Corpus, Question
 from clew.bench.peers.endpoint import MODEL, EmbeddingEndpoint
 from clew.bench.peers.surroundings import Surroundings
 from clew.bench.peers.turns import line
-from clew.ports import Embedder
+from clew.core.ports import Embedder
 
 
 class MemSearch:

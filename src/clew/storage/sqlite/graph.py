@@ -12,13 +12,13 @@ from typing import TypeVar
 
 import apsw
 
-from clew.domain.graph import EdgeKind, EntityKind, Extract, Joined, Named, in_order
-from clew.domain.model import Trust
+from clew.core.model import Trust
 from clew.storage.graphing import Edge, Entity, GraphCounts
 from clew.storage.protocol import Place
 from clew.storage.sqlite.queries import Row, first, many, only, run, run_each
 from clew.storage.sqlite.rows import collection_key
 from clew.storage.sqlite.writer import Writer
+from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, in_order
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import apsw
 
-from clew.domain import identity
-from clew.domain.marks import merged
-from clew.domain.model import Provenance
+from clew.core import identity
+from clew.core.marks import merged
+from clew.core.model import Provenance
 from clew.errors import RawHistoryProtected
 from clew.storage.protocol import TRACE_LIMIT, Marking, Place, StoredTrace
 from clew.storage.sqlite.queries import first, only, run

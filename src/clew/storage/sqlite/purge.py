@@ -13,8 +13,8 @@ from dataclasses import asdict, replace
 
 import apsw
 
-from clew.domain import identity
-from clew.domain.lineage import Lineage, read_lineage
+from clew.core import identity
+from clew.core.lineage import Lineage, read_lineage
 from clew.errors import ClewError, NotFound
 from clew.storage.purging import (
     Purge,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import apsw
 
-from clew.domain.model import Record, Trust
-from clew.ports import EmbedderIdentity
+from clew.core.model import Record, Trust
+from clew.core.ports import EmbedderIdentity
 from clew.storage.protocol import (
     Counts,
     Feed,

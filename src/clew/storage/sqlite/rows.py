@@ -8,8 +8,8 @@ from typing import Any
 import apsw
 import msgspec
 
-from clew.domain.identity import digest
-from clew.domain.model import Draft, Metadata, Provenance, Record, Role, Trust
+from clew.core.identity import digest
+from clew.core.model import Draft, Metadata, Provenance, Record, Role, Trust
 from clew.storage.sqlite.queries import Row, first
 
 SEQ_BITS = 32

@@ -10,10 +10,9 @@ from typing import TypeVar
 
 import apsw
 
-from clew.domain.model import Metadata, Record, Trust
-from clew.domain.terms import ANALYSER_VERSION
+from clew.core.model import Metadata, Record, Trust
+from clew.core.ports import EmbedderIdentity
 from clew.errors import StoreCorrupt, StoreError
-from clew.ports import EmbedderIdentity
 from clew.storage.protocol import (
     JOURNAL_LIMIT,
     Counts,
@@ -50,6 +49,7 @@ from clew.storage.sqlite.graph import SqliteGraph
 from clew.storage.sqlite.queries import many, migration_scripts, only, run
 from clew.storage.sqlite.rows import encode_metadata
 from clew.storage.sqlite.writer import Writer
+from clew.text.terms import ANALYSER_VERSION
 
 T = TypeVar("T")
 

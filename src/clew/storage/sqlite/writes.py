@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
-from clew.domain.identity import (
+from clew.core.identity import (
     dismissed,
     holds_summaries,
     is_raw,
@@ -17,10 +17,10 @@ from clew.domain.identity import (
     session_raw,
     session_summary,
 )
-from clew.domain.marks import replacing
-from clew.domain.model import Draft, Provenance
+from clew.core.marks import replacing
+from clew.core.model import Draft, Provenance
+from clew.core.ports import EmbedderIdentity
 from clew.errors import Conflict, RawHistoryProtected
-from clew.ports import EmbedderIdentity
 from clew.storage.naming import names_of
 from clew.storage.protocol import NewRecord, NewSummary, NewTurn, Place, Shard, StoredRecord, Task
 from clew.storage.sqlite.queries import first, many, only, run, run_each

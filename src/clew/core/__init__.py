@@ -1,0 +1,1 @@
+"""The words that everything shares: types, names, marks, ports. Pure."""

@@ -1,0 +1,90 @@
+"""Marks: what is known of a record beside its text, each with who set it and when.
+
+A record's text, time and metadata are what came in. Its kind, its grade, how long it is kept and why it
+is or is not trusted are judgements, and may change; they stand apart from the text, so that a raw turn
+can be judged without being touched. What the operator set, Clew does not overwrite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+from clew.core.model import Draft, Metadata, Trust
+
+Marks = Mapping[str, Mapping[str, Any]]
+"""By name: `{"value": …, "by": …, "ts": …}`."""
+
+
+class Mark(StrEnum):
+    KIND = "kind"
+    GRADE = "grade"
+    """Score, label, reasons, method and version of the importance grader."""
+    RETENTION = "retention"
+    ARCHIVED = "archived"
+    """The collection it came from."""
+    TRUST = "trust"
+    """The trust it was given that its provenance does not give, and why: `{"trust": …, "reason": …}`."""
+    SUPERSEDED_BY = "superseded_by"
+    CONTRADICTS = "contradicts"
+    MERGED = "merged"
+    """References of the records that were merged into it."""
+    DECLINED = "declined"
+    """Ids of what was proposed from its words and is not to be proposed again."""
+    PLAN_STATE = "plan_state"
+    """How a plan ended, and the turn that says so: `{"state": …, "source": …}`; open where it is not set."""
+
+
+class By(StrEnum):
+    CLEW = "clew"
+    OPERATOR = "operator"
+
+
+_TOWARDS_OTHERS = (Mark.SUPERSEDED_BY, Mark.CONTRADICTS, Mark.MERGED)
+"""What the words of a record are to those of others."""
+
+
+def made(value: Any, by: By, ts_ms: int) -> dict[str, Any]:
+    """A mark as it is stored."""
+    return {"value": value, "by": by.value, "ts": ts_ms}
+
+
+def value_of(marks: Metadata, name: Mark) -> Any:
+    """What a mark says; None where it is not set."""
+    found = marks.get(name)
+    return found.get("value") if isinstance(found, Mapping) else None
+
+
+def set_by(marks: Metadata, name: Mark) -> str | None:
+    found = marks.get(name)
+    return found.get("by") if isinstance(found, Mapping) else None
+
+
+def merged(old: Metadata, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The marks after a change: None takes one away, and only the operator changes what the operator set."""
+    result = dict(old)
+    for name, change in changes.items():
+        if change is None:
+            result.pop(name, None)
+        elif change["by"] == By.OPERATOR or set_by(old, Mark(name)) != By.OPERATOR:
+            result[str(name)] = dict(change)
+    return result
+
+
+def replacing(draft: Draft, old: Metadata, *, same_text: bool) -> Draft:
+    """A draft that takes the place of another: what the operator said of the old one holds for it, too.
+
+    Where the words are new, all but confidence and what they are to others: that was said of the old ones.
+    """
+    kept = {
+        name: mark
+        for name, mark in old.items()
+        if isinstance(mark, Mapping) and mark.get("by") == By.OPERATOR and (same_text or name not in _TOWARDS_OTHERS)
+    }
+    judged = kept.pop(Mark.TRUST, None)
+    if judged is not None and (same_text or judged["value"]["trust"] == Trust.QUARANTINED):
+        given = Trust(judged["value"]["trust"])
+        return replace(draft, trust=given, marks={**draft.marks, **kept, Mark.TRUST: judged})
+    return replace(draft, marks={**draft.marks, **kept})

@@ -1,1 +1,0 @@
-"""The rules of the system as pure functions: no I/O, no clock, no randomness."""

@@ -1,0 +1,324 @@
+"""`clew import`: takes back what `clew export` wrote, and takes in what other agents wrote down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+
+import click
+import msgspec
+from msgspec import Struct
+
+from clew.api import Import, ImportReceipt, MemoryApi
+from clew.errors import ClewError, InvalidInput
+from clew.faces.cli.command import Verb
+from clew.faces.cli.import_transcripts import FileReceipt, Plan, bounded_lines, import_transcript
+from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.source import in_batches
+from clew.faces.cli.terminal import counted, local_time, print_fields, print_note, print_table
+from clew.faces.hosts.person import own_user
+from clew.faces.transcripts import Format, Tally, detect
+
+LOOKED_AT_LINES = 100
+"""Lines at the beginning of a file by which its format is told."""
+LISTED_BAD_LINES = 20
+LEFT_OUT_EXPORT = (
+    "an export of Clew, whose users and trust are believed; import it by its own name, or with --format clew"
+)
+STDIN = "-"
+AUTO = "auto"
+GZIP_BYTES = b"\x1f\x8b"
+"""How a packed file begins."""
+HOW_TO_UNPACK = "`zcat FILE | clew import -` reads it"
+NO_KNOWN_FORMAT = f"no known format; those are {', '.join(Format)}, and --format names one"
+
+
+class ImportAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
+    stored: int
+    unchanged: int
+    set_aside: int
+    dry_run: bool
+    files: tuple[FileReceipt, ...]
+    not_recognised: tuple[str, ...] = ()
+    """Files that hold nothing that can be imported."""
+    exports: tuple[str, ...] = ()
+    """Exports of Clew in a folder, which were left out."""
+
+
+@click.command(
+    "import",
+    cls=Verb,
+    examples=[
+        "clew import backup.jsonl",
+        "clew import ~/.claude/projects --dry-run",
+        "clew import session.jsonl --user ada",
+        "zcat backup.gz | clew import -",
+    ],
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([AUTO, *(form.value for form in Format)]),
+    metavar="FORMAT",
+    default=AUTO,
+    show_default=True,
+    help="auto, clew, openclaw, claude-code or plain.",
+)
+@click.option("--session", metavar="ID", help="Session of the turns; else the one a transcript names, else its name.")
+@click.option("--user", metavar="ID", help="User of the turns; else your name on this system.")
+@click.option("--dry-run", is_flag=True, help="Say what would be stored, and store nothing.")
+@click.pass_obj
+def command(
+    invocation: Invocation, *, files: tuple[str, ...], form: str, session: str | None, user: str | None, dry_run: bool
+) -> None:
+    """Store an export, or the transcripts of agents; what is there already stays as it is.
+
+    A FILE is an export of Clew, a session of OpenClaw or pi, a transcript of Claude Code, or plain JSONL with a role
+    and a text a line; a folder stands for every .jsonl file in it. Reading a file again stores only what is new, so an
+    import that was interrupted goes on when it is run again. Lines that cannot be read are listed and left out.
+
+    A subagent's conversation becomes a session of its own, SESSION/AGENT. Thinking is left out.
+    """
+    run = _Run(invocation, None if form == AUTO else Format(form), session, user, dry_run)
+    with ExitStack() as stack:
+        run.memory = None if dry_run else stack.enter_context(invocation.open())
+        run.report = stack.enter_context(invocation.progress("Importing", _total_bytes(files)))
+        for name in files:
+            run.take(name)
+    answer = run.answer()
+    _refuse_if_unreadable(answer)
+    invocation.show(answer, _print_answer)
+
+
+class _Run:
+    """One import of several files."""
+
+    def __init__(
+        self, invocation: Invocation, form: Format | None, session: str | None, user: str | None, dry_run: bool
+    ) -> None:
+        self.memory: MemoryApi | None = None
+        self.report: Callable[[int], None] = lambda _: None
+        self._config = invocation.config()
+        self._form = form
+        self._session = session
+        self._user = user
+        self._dry_run = dry_run
+        self._receipts: list[FileReceipt] = []
+        self._not_recognised: list[str] = []
+        self._exports: list[str] = []
+        self._read_bytes = 0
+
+    def take(self, name: str) -> None:
+        """Import a file, or every transcript below a folder."""
+        if name == STDIN or not os.path.isdir(name):
+            self._take_file(name)
+            return
+        paths = sorted(path for path in Path(name).rglob("*.jsonl") if path.is_file())
+        if not paths and any(Path(name).rglob("*.jsonl.gz")):
+            raise InvalidInput(f"{name} holds only files that are packed; for each, {HOW_TO_UNPACK}")
+        for path in paths:
+            self._take_file(str(path), by_name=False)
+
+    def answer(self) -> ImportAnswer:
+        return ImportAnswer(
+            stored=sum(receipt.stored for receipt in self._receipts),
+            unchanged=sum(receipt.unchanged for receipt in self._receipts),
+            set_aside=sum(receipt.set_aside for receipt in self._receipts),
+            dry_run=self._dry_run,
+            files=tuple(self._receipts),
+            not_recognised=tuple(self._not_recognised),
+            exports=tuple(self._exports),
+        )
+
+    def _take_file(self, name: str, *, by_name: bool = True) -> None:
+        """An export is believed whatever it says of users and trust, so it must be named, or asked for as one."""
+        with click.open_file(name, "rb") as stream:
+            lines = self._counted(bounded_lines(stream))
+            head, form = _looked_at(lines, self._form)
+            if head and head[0].startswith(GZIP_BYTES):
+                raise InvalidInput(f"{name} is packed; {HOW_TO_UNPACK}")
+            if form is None:
+                self._not_recognised.append(name)
+                return
+            if form is Format.CLEW and self._form is None and not by_name:
+                self._exports.append(name)
+                return
+            every_line = chain(head, lines)
+            take = self._import_export if form is Format.CLEW else partial(self._import_transcript, form=form)
+            self._receipts.append(take(name, every_line))
+
+    def _import_transcript(self, name: str, lines: Iterator[bytes], form: Format) -> FileReceipt:
+        plan = Plan(self._user or own_user(), self._session, self._config)
+        file_session = "stdin" if name == STDIN else Path(name).stem
+        return import_transcript(self.memory, lines, form, plan, name=name, file_session=file_session)
+
+    def _import_export(self, name: str, lines: Iterator[bytes]) -> FileReceipt:
+        if self._session or self._user:
+            raise click.UsageError(f"{name} is an export, which names its sessions and users itself.")
+        if self.memory is None:
+            return _read_export(name, lines)
+        stored = unchanged = line = 0
+        for batch in in_batches(_texts(lines), _wire_size, self._config.frame_limit_bytes // 2):
+            receipt = _import_batch(self.memory, batch, first_line=line + 1)
+            stored, unchanged = stored + receipt.stored, unchanged + receipt.unchanged
+            line += len(batch)
+        return FileReceipt(file=name, format=Format.CLEW.value, stored=stored, unchanged=unchanged, turns=line)
+
+    def _counted(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            self._read_bytes += len(line)
+            self.report(self._read_bytes)
+            yield line
+
+
+def _looked_at(lines: Iterator[bytes], form: Format | None) -> tuple[list[bytes], Format | None]:
+    """The lines up to the first that tells the format, or the few that were looked at in vain."""
+    head: list[bytes] = []
+    for line in islice(lines, LOOKED_AT_LINES):
+        head.append(line)
+        form = form or detect([line])
+        if form is not None:
+            break
+    return head, form
+
+
+def _total_bytes(names: tuple[str, ...]) -> int | None:
+    """The size of all files, for the bar; None where standard input is among them."""
+    if STDIN in names:
+        return None
+    files = (path for name in names for path in (Path(name).rglob("*.jsonl") if os.path.isdir(name) else [Path(name)]))
+    return sum(path.stat().st_size for path in files if path.is_file())
+
+
+def _read_export(name: str, lines: Iterator[bytes]) -> FileReceipt:
+    """How many lines of an export are records, and what is wrong with the others."""
+    from clew.features.upkeep.transfer import FORMAT, RecordLine
+
+    decoder = msgspec.json.Decoder(RecordLine)
+    records, tally = 0, Tally()
+    for number, line in enumerate(lines, start=1):
+        try:
+            form = decoder.decode(line).clew if line.strip() else None
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            tally.set_aside(number, str(error))
+            continue
+        if form not in (None, FORMAT):
+            tally.set_aside(number, f"format {form} is not known; this Clew reads format {FORMAT}")
+        records += form == FORMAT
+    return FileReceipt(
+        file=name, format=Format.CLEW.value, turns=records, set_aside=tally.bad_count, bad=tuple(tally.bad)
+    )
+
+
+def _texts(lines: Iterator[bytes]) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"line {number} is not valid UTF-8") from error
+
+
+def _wire_size(line: str) -> int:
+    return len(msgspec.json.encode(line))
+
+
+def _import_batch(memory: MemoryApi, batch: list[str], first_line: int) -> ImportReceipt:
+    try:
+        return memory.call(Import(lines=tuple(batch)))
+    except ClewError as error:
+        place = f"lines {first_line} to {first_line + len(batch) - 1}"
+        raise type(error)(f"{place}: {error.message}; the lines before are stored") from error
+
+
+def _refuse_if_unreadable(answer: ImportAnswer) -> None:
+    """Bad lines are no failure; an import in which there was nothing else is."""
+    if any(receipt.turns for receipt in answer.files):
+        return
+    for receipt in answer.files:
+        if receipt.bad:
+            bad = receipt.bad[0]
+            raise InvalidInput(f"nothing could be read; {receipt.file}, line {bad.line}: {bad.reason}")
+    if answer.not_recognised:
+        raise InvalidInput(f"nothing could be read; {answer.not_recognised[0]} has {NO_KNOWN_FORMAT}")
+    if answer.exports and not answer.files:
+        raise InvalidInput(f"nothing was read; {answer.exports[0]} is {LEFT_OUT_EXPORT}")
+    if not answer.files:
+        raise InvalidInput("nothing could be read; there is no .jsonl file")
+
+
+def _print_answer(answer: ImportAnswer) -> None:
+    if all(receipt.format == Format.CLEW for receipt in answer.files) and not answer.dry_run:
+        click.echo(f"stored {answer.stored:,} records; {answer.unchanged:,} were there already")
+    else:
+        _print_files(answer)
+    for name in answer.not_recognised:
+        print_note(f"passed over {name}: {NO_KNOWN_FORMAT}")
+    for name in answer.exports:
+        print_note(f"passed over {name}: {LEFT_OUT_EXPORT}")
+    if answer.dry_run:
+        print_note("nothing was stored")
+
+
+def _print_files(answer: ImportAnswer) -> None:
+    columns = ("turns",) if answer.dry_run else ("turns", "stored", "there already")
+    print_table(
+        (*columns, "set aside", "sessions", "format", "file"),
+        [
+            (
+                *((file.turns,) if answer.dry_run else (file.turns, file.stored, file.unchanged)),
+                file.set_aside, len(file.sessions), file.format, file.file,
+            )
+            for file in answer.files
+        ],
+    )  # fmt: skip
+    print_fields(_totals(answer.files))
+    for file in answer.files:
+        _print_bad_lines(file)
+
+
+def _totals(files: tuple[FileReceipt, ...]) -> dict[str, str]:
+    roles = _summed([file.roles for file in files])
+    passed_over = _summed([file.passed_over for file in files])
+    times = [ts for file in files for ts in (file.first_ts, file.last_ts) if ts is not None]
+    calls = sum(file.tool_calls for file in files)
+    coupled = sum(file.coupled_results for file in files)
+    uncoupled = sum(file.uncoupled_results for file in files)
+    lines = {
+        "roles": _list_of(roles),
+        "tool calls": f"{calls:,}, {coupled:,} with their result" if calls else "",
+        "results without a call": f"{uncoupled:,}" if uncoupled else "",
+        "time": f"{local_time(min(times))} to {local_time(max(times))}" if times else "",
+        "thinking left out": _number(file.thinking for file in files),
+        "pictures and files": _number(file.attachments for file in files),
+        "texts cut": _number(file.cut for file in files),
+        "passed over": _list_of(passed_over),
+    }
+    return {name: value for name, value in lines.items() if value}
+
+
+def _summed(counts: list[dict[str, int]]) -> dict[str, int]:
+    names = sorted({name for count in counts for name in count})
+    return {name: sum(count.get(name, 0) for count in counts) for name in names}
+
+
+def _list_of(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def _number(counts: Iterator[int]) -> str:
+    total = sum(counts)
+    return f"{total:,}" if total else ""
+
+
+def _print_bad_lines(file: FileReceipt) -> None:
+    """Of a transcript they are left out; at one of an export, an import ends."""
+    done = "would stop at" if file.format == Format.CLEW else "left out"
+    for bad in file.bad[:LISTED_BAD_LINES]:
+        print_note(f"{done} {file.file}, line {bad.line}: {bad.reason}")
+    if file.set_aside > LISTED_BAD_LINES:
+        print_note(f"{done} {counted(file.set_aside - LISTED_BAD_LINES, 'more line')} of {file.file}; see --json")

@@ -1,0 +1,230 @@
+"""`clew plans`: what is meant to be done, what of it is due, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+
+import click
+
+from clew.api import (
+    FactsDecline,
+    MemoryApi,
+    PlanList,
+    PlanProposal,
+    PlanProposals,
+    PlansAdd,
+    PlansClose,
+    PlansDue,
+    PlansList,
+    PlansPropose,
+    PlanView,
+)
+from clew.core.identity import plans_of
+from clew.errors import InvalidInput, NotFound
+from clew.faces.cli.command import Verb, VerbGroup
+from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.terminal import counted, local_time, one_line, print_note, print_table
+from clew.features.plans.operations import PlanState
+
+MOST_PROPOSALS = 1_000
+
+
+class Day(click.ParamType[date]):
+    """A day as ISO 8601 writes it."""
+
+    name = "date"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        try:
+            return value if isinstance(value, date) else date.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{one_line(str(value), 40)!r} is no date; write 2026-03-01", param, ctx)
+
+
+_user = click.option("--user", metavar="ID", help="Whose plans; without it, those for all.")
+
+
+@click.group(
+    "plans",
+    cls=VerbGroup,
+    examples=[
+        "clew plans due --user ada",
+        "clew plans add 'renew the certificate' --date 2026-03-01 --user ada",
+        "clew plans done p_5f0c --user ada",
+    ],
+)
+def command() -> None:
+    """Keep what is meant to be done, with its day or condition, apart from what is true."""
+
+
+@command.command("list", cls=Verb, examples=["clew plans list --user ada", "clew plans list --user ada --state all"])
+@_user
+@click.option(
+    "--state",
+    type=click.Choice([*(state.value for state in PlanState), "all"]),
+    default=PlanState.OPEN.value,
+    show_default=True,
+    help="Which plans.",
+)
+@click.pass_obj
+def list_plans(invocation: Invocation, user: str | None, state: str) -> None:
+    """List plans, those with a day first; one with a condition alone is never due by itself."""
+    with invocation.open() as memory:
+        invocation.show(memory.call(PlansList(user_id=user, state=state)), _print_plans)
+
+
+@command.command("due", cls=Verb, examples=["clew plans due --user ada"])
+@_user
+@click.pass_obj
+def due(invocation: Invocation, user: str | None) -> None:
+    """List the open plans whose day has come."""
+    with invocation.open() as memory:
+        invocation.show(memory.call(PlansDue(user_id=user)), _print_plans)
+
+
+@command.command(
+    "add",
+    cls=Verb,
+    examples=[
+        "clew plans add 'renew the certificate' --date 2026-03-01 --user ada",
+        "clew plans add 'drop the old table' --when 'the migration has run'",
+    ],
+)
+@click.argument("what")
+@_user
+@click.option("--date", "day", metavar="DAY", type=Day(), help="The day it is for: YYYY-MM-DD.")
+@click.option("--when", "condition", metavar="TEXT", default="", help="What has to happen first.")
+@click.option("--source", "sources", metavar="REF", multiple=True, help="A record that says so. May be repeated.")
+@click.pass_obj
+def add(
+    invocation: Invocation, *, what: str, user: str | None, day: date | None, condition: str,
+    sources: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Write a plan down. The same plan again is the same record."""
+    on = None if day is None else day.isoformat()
+    with invocation.open() as memory:
+        plan = memory.call(PlansAdd(what=what, user_id=user, date=on, condition=condition, sources=sources))
+        invocation.show(plan, _print_plan)
+
+
+def _add_ending(name: str, state: PlanState, sentence: str) -> None:
+    """One verb for each way a plan can end, and one to take that back; they differ in nothing but the state."""
+
+    @command.command(name, cls=Verb, help=sentence, examples=[f"clew plans {name} p_5f0c --user ada"])
+    @click.argument("plan", metavar="PLAN")
+    @_user
+    @click.pass_obj
+    def end(invocation: Invocation, plan: str, user: str | None) -> None:
+        with invocation.open() as memory:
+            ref = plan if "/" in plan else _ref_of(memory, user, plan)
+            invocation.show(memory.call(PlansClose(ref=ref, state=state.value)), _print_plan)
+
+
+_add_ending(
+    "done", PlanState.DONE, "Say that a plan was carried out. PLAN is the beginning of its id, or COLLECTION/ID."
+)
+_add_ending(
+    "drop",
+    PlanState.DROPPED,
+    "Say that nothing will come of a plan. PLAN is the beginning of its id, or COLLECTION/ID.",
+)
+_add_ending("reopen", PlanState.OPEN, "Take back how a plan ended. PLAN is the beginning of its id, or COLLECTION/ID.")
+
+
+@command.command("propose", cls=Verb, examples=["clew plans propose --user ada"])
+@click.option("--user", metavar="ID", required=True, help="Whose turns to read.")
+@click.option(
+    "--limit", type=click.IntRange(1, MOST_PROPOSALS), metavar="N", default=50, show_default=True, help="How many."
+)
+@click.pass_obj
+def propose(invocation: Invocation, user: str, limit: int) -> None:
+    """Read a user's newest turns for plans that are not written down yet; writes nothing."""
+    with invocation.open() as memory:
+        invocation.show(memory.call(PlansPropose(user_id=user, limit=limit)), _print_proposals)
+
+
+@command.command("accept", cls=Verb, examples=["clew plans accept c_5f0c --user ada"])
+@click.argument("proposal", metavar="ID")
+@click.option("--user", metavar="ID", required=True, help="Whose turns it was read from.")
+@click.pass_obj
+def accept(invocation: Invocation, proposal: str, user: str) -> None:
+    """Write a proposed plan down, with the turn it was read from as its source."""
+    with invocation.open() as memory:
+        found = _found(memory, user, proposal)
+        plan = PlansAdd(
+            what=found.what, user_id=user, date=found.date, condition=found.condition, sources=(found.source,),
+            proposal=found.id,
+        )  # fmt: skip
+        invocation.show(memory.call(plan), _print_plan)
+
+
+@command.command("decline", cls=Verb, examples=["clew plans decline c_5f0c --user ada"])
+@click.argument("proposal", metavar="ID")
+@click.option("--user", metavar="ID", required=True, help="Whose turns it was read from.")
+@click.pass_obj
+def decline(invocation: Invocation, proposal: str, user: str) -> None:
+    """Take a proposed plan off the list for good; the turn stays as it is."""
+    with invocation.open() as memory:
+        found = _found(memory, user, proposal)
+        declined = memory.call(FactsDecline(user_id=user, source=found.source, proposals=(found.id,)))
+        invocation.show(declined, lambda _: click.echo(f"declined: {one_line(found.what)}"))
+
+
+def _found(memory: MemoryApi, user: str, proposal: str) -> PlanProposal:
+    proposed = memory.call(PlansPropose(user_id=user, limit=MOST_PROPOSALS)).proposals
+    by_id = {item.id: item for item in proposed}
+    found = by_id.get(_completed(proposal, by_id))
+    if found is None:
+        raise NotFound(f"no proposal {proposal!r}; `clew plans propose` lists them")
+    return found
+
+
+def _ref_of(memory: MemoryApi, user: str | None, beginning: str) -> str:
+    plans = memory.call(PlansList(user_id=user, state="all")).plans
+    return f"{plans_of(user)}/{_completed(beginning, (plan.ref.rpartition('/')[2] for plan in plans))}"
+
+
+def _completed(beginning: str, ids: Iterable[str]) -> str:
+    """The one id that begins so; as it was given where none does. Raises InvalidInput where several do."""
+    found = sorted(id_ for id_ in ids if id_.startswith(beginning))
+    if len(found) < 2 or beginning in found:
+        return found[0] if len(found) == 1 and len(beginning) > len("p_") else beginning
+    shown = ", ".join(found[:3])
+    raise InvalidInput(f"{len(found)} ids begin with {one_line(beginning, 40)!r}, as {shown}; write more of it")
+
+
+def _print_plans(found: PlanList) -> None:
+    if not found.plans:
+        print_note("no plans")
+        return
+    print_table(
+        ("day", "due", "state", "trust", "record", "when", "plan"),
+        [
+            (plan.date, plan.due, plan.state, plan.trust, plan.ref, plan.condition or None, plan.what)
+            for plan in found.plans
+        ],
+    )
+
+
+def _print_plan(plan: PlanView) -> None:
+    when = ", ".join(filter(None, (plan.date, plan.condition)))
+    click.echo(f"{click.style(one_line(plan.ref), fg='cyan')}  {plan.state}  {one_line(plan.what)}")
+    if when:
+        click.echo(f"  when: {one_line(when)}")
+    for ref in plan.sources:
+        click.echo(f"  source: {one_line(ref)}")
+    if plan.closed_by:
+        click.echo(f"  closed by: {one_line(plan.closed_by)}")
+
+
+def _print_proposals(found: PlanProposals) -> None:
+    if found.proposals:
+        print_table(
+            ("proposal", "said", "day", "when", "source", "plan"),
+            [
+                (item.id, local_time(item.ts), item.date, item.condition or None, item.source, item.what)
+                for item in found.proposals
+            ],
+        )
+    print_note(f"{counted(found.looked_at, 'turn')} read; nothing was written")

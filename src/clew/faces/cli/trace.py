@@ -1,0 +1,129 @@
+"""`clew trace`: what packs searched, took and left out, and how two of them differ."""
+
+from __future__ import annotations
+
+import click
+
+from clew.api import DiffTraces, ListTraces, ShowTrace, Trace, TraceDiff, TraceList
+from clew.faces.cli.command import Verb, VerbGroup
+from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.terminal import local_time, print_degraded, print_fields, print_heading, print_note, print_table
+
+
+@click.group("trace", cls=VerbGroup, examples=["clew trace list", "clew trace show ID", "clew trace diff ID ID"])
+def command() -> None:
+    """Look at the traces of packs: what was in, what was out, and why."""
+
+
+@command.command("list", cls=Verb, examples=["clew trace list --limit 5"])
+@click.option(
+    "--limit", type=click.IntRange(1, 500), metavar="N", default=20, show_default=True, help="How many, newest first."
+)
+@click.pass_obj
+def list_command(invocation: Invocation, *, limit: int) -> None:
+    """List the traces that are kept, newest first."""
+    with invocation.open() as memory:
+        traces = memory.call(ListTraces(limit=limit))
+    invocation.show(traces, _print_list)
+
+
+@command.command("show", cls=Verb, examples=["clew trace show p_0123456789abcdef0123"])
+@click.argument("id")
+@click.pass_obj
+def show_command(invocation: Invocation, *, id: str) -> None:  # noqa: A002 — the argument's name is its meaning
+    """Show one trace: lanes, rules, and every candidate with its reason."""
+    with invocation.open() as memory:
+        trace = memory.call(ShowTrace(id=id))
+    invocation.show(trace, print_trace)
+
+
+@command.command("diff", cls=Verb, examples=["clew trace diff p_0123456789abcdef0123 p_9876543210fedcba9876"])
+@click.argument("before")
+@click.argument("after")
+@click.pass_obj
+def diff_command(invocation: Invocation, *, before: str, after: str) -> None:
+    """Compare two traces: which candidates fared otherwise, and which rules were others."""
+    with invocation.open() as memory:
+        diff = memory.call(DiffTraces(before=before, after=after))
+    invocation.show(diff, _print_diff)
+
+
+def print_trace(trace: Trace) -> None:
+    """Everything a trace says; `-` is a lane that did not see the candidate."""
+    print_fields(
+        {
+            "trace": trace.id,
+            "when": local_time(trace.ts),
+            "user": trace.user_id,
+            "session": trace.session_id,
+            "used tokens": trace.used_tokens,
+            **trace.policy,
+        }
+    )
+    click.echo()
+    print_table(
+        ("lane", "searched", "candidates", "collections"),
+        [(lane.name, lane.searched, lane.candidates, ", ".join(lane.collections)) for lane in trace.lanes],
+    )
+    if trace.candidates:
+        click.echo()
+        print_heading("Candidates")
+        print_table(
+            ("in", "reason", "score", "similarity", "lexical", "dense", "context", "lane", "trust", "depth", "record"),
+            [
+                (
+                    candidate.included,
+                    candidate.reason,
+                    candidate.score,
+                    candidate.similarity,
+                    candidate.lexical,
+                    candidate.dense,
+                    candidate.context,
+                    candidate.lane,
+                    candidate.trust or None,
+                    candidate.layer,
+                    candidate.ref,
+                )
+                for candidate in trace.candidates
+            ],
+        )
+    print_degraded(trace.degraded)
+
+
+def _print_list(traces: TraceList) -> None:
+    if not traces.traces:
+        print_note("no traces are kept yet")
+        return
+    print_table(
+        ("id", "when", "user", "session", "candidates", "in", "tokens", "abstained"),
+        [
+            (
+                head.id,
+                local_time(head.ts),
+                head.user_id,
+                head.session_id,
+                head.candidates,
+                head.included,
+                head.used_tokens,
+                head.abstained,
+            )
+            for head in traces.traces
+        ],
+    )
+
+
+def _print_diff(diff: TraceDiff) -> None:
+    if diff.same:
+        print_note("both say the same")
+    if diff.policy:
+        print_table(
+            ("rule", "before", "after"), [(name, before, after) for name, (before, after) in diff.policy.items()]
+        )
+    if diff.changes:
+        print_table(
+            ("before", "after", "score before", "score after", "record"),
+            [
+                (change.before, change.after, change.score_before, change.score_after, change.ref)
+                for change in diff.changes
+            ],
+        )

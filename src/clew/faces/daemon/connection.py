@@ -1,0 +1,178 @@
+"""One client: reads its lines, lets the work run beside the reading, writes the answers.
+
+Three things stop the reading, and with it the client: too much under way (`Window`), answers it does
+not take (writing waits for the socket), and the end of the daemon. Each costs only that client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from functools import partial
+
+from clew.api import REQUESTS, MemoryApi
+from clew.errors import ClewError, DeadlineExceeded, TooLarge, Unauthorized
+from clew.faces.daemon.auth import same_token
+from clew.faces.daemon.limits import CHUNK_BYTES, INFLIGHT_FRAMES, Lane, Limits, Lines, Oversize, Window, Workers
+from clew.faces.daemon.methods import WRITES, answer
+from clew.faces.daemon.wire import BadFrame, Call, error_line, id_of_head, read_call, result_line
+
+log = logging.getLogger(__name__)
+
+SIGN_IN = "authenticate"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What all connections share."""
+
+    memory: MemoryApi
+    token: str | None
+    """What a client must show first; None where the kernel has vouched for it already."""
+    limits: Limits
+    workers: Workers
+
+
+class Connection:
+    def __init__(self, service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._service = service
+        self._limits = service.limits
+        self._reader = reader
+        self._writer = writer
+        self._writing = asyncio.Lock()
+        self._lane = Lane(service.workers)
+        self._writes = Lane(service.workers, width=1)
+        self._window = Window(self._limits.inflight, INFLIGHT_FRAMES * self._limits.frame_bytes)
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._signed_in = service.token is None
+        self._failures = 0
+        self._lines = Lines(self._limits.frame_bytes if self._signed_in else self._limits.sign_in_bytes)
+        self._reading = asyncio.ensure_future(self._read())
+
+    async def serve(self) -> None:
+        """Until the client has no more to say and has every answer."""
+        if not self._signed_in:
+            asyncio.get_running_loop().call_later(self._limits.sign_in_s, self._expect_signed_in)
+        try:
+            [outcome] = await asyncio.gather(self._reading, return_exceptions=True)
+            if isinstance(outcome, Exception):
+                log.error("reading from a client failed", exc_info=outcome)
+            if self._under_way:
+                await asyncio.wait(self._under_way)
+            await self._close()
+        except asyncio.CancelledError:
+            self._abandon()
+            raise
+
+    def stop_reading(self) -> None:
+        """Take no further request; what is under way is finished and answered."""
+        self._reading.cancel()
+
+    async def _read(self) -> None:
+        try:
+            while chunk := await self._reader.read(CHUNK_BYTES):
+                for line in self._lines.feed(chunk):
+                    await self._take(line)
+                    if self._failures >= self._limits.sign_in_attempts:
+                        return
+        except ConnectionError as error:
+            log.debug("a client went away: %s", error)
+
+    async def _take(self, line: bytes | Oversize) -> None:
+        if isinstance(line, Oversize):
+            message = f"the frame is longer than {self._lines.limit_bytes} bytes; it was skipped"
+            await self._refuse(BadFrame(TooLarge(message), id_of_head(line.head)))
+            return
+        if not line.strip():
+            return
+        try:
+            call = read_call(line)
+        except BadFrame as bad:
+            await self._refuse(bad)
+            return
+        if call.method == SIGN_IN:
+            await self._sign_in(call)
+        elif not self._signed_in:
+            message = f"the first request on this port is {SIGN_IN}, with the token of the daemon"
+            await self._refuse(BadFrame(Unauthorized(message), call.id), wants_answer=call.wants_answer)
+        else:
+            await self._window.enter(len(line))
+            self._start(call, len(line))
+
+    async def _refuse(self, bad: BadFrame, *, wants_answer: bool = True) -> None:
+        if not self._signed_in:
+            self._failures += 1
+        if wants_answer:
+            await self._send(error_line(bad.request_id, bad.error))
+
+    async def _sign_in(self, call: Call) -> None:
+        token = self._service.token
+        if token is not None and not same_token(call.params.get("token"), token):
+            error = Unauthorized("the token is not the one of this daemon")
+            await self._refuse(BadFrame(error, call.id), wants_answer=call.wants_answer)
+            return
+        self._signed_in = True
+        self._failures = 0
+        self._lines.limit_bytes = self._limits.frame_bytes
+        await self._reply(call, result_line(call.id, {"ok": True}))
+
+    def _expect_signed_in(self) -> None:
+        if not self._signed_in:
+            self.stop_reading()
+
+    def _start(self, call: Call, size_bytes: int) -> None:
+        task = asyncio.ensure_future(self._carry_out(call))
+        self._under_way.add(task)
+
+        def over(_: asyncio.Task[None]) -> None:
+            self._under_way.discard(task)
+            self._window.leave(size_bytes)
+
+        task.add_done_callback(over)
+
+    async def _carry_out(self, call: Call) -> None:
+        work = partial(answer, self._service.memory, call)
+        kind = REQUESTS.get(call.method)
+        deadline_s = self._limits.deadline_s * (kind.deadline_factor if kind is not None else 1)
+        try:
+            lane = self._writes if call.method in WRITES else self._lane
+            async with lane.run(work, deadline_s) as line:
+                await self._reply(call, line)
+        except DeadlineExceeded as error:
+            log.warning("%s: %s", call.method, error)
+            await self._reply(call, error_line(call.id, error))
+
+    async def _reply(self, call: Call, line: bytes) -> None:
+        if call.wants_answer:
+            await self._send(line)
+
+    async def _send(self, line: bytes) -> None:
+        """One answer at a time, each taken by the client before the next is put behind it."""
+        async with self._writing:
+            if self._writer.is_closing():
+                return
+            try:
+                async with asyncio.timeout(self._limits.deadline_s):
+                    self._writer.write(line)
+                    await self._writer.drain()
+            except (ConnectionError, TimeoutError) as error:
+                log.debug("a client does not take its answers: %s", error)
+                self._abandon()
+
+    async def _close(self) -> None:
+        self._writer.close()
+        try:
+            async with asyncio.timeout(self._limits.deadline_s):
+                await self._writer.wait_closed()
+        except (ConnectionError, TimeoutError):
+            self._abandon()
+
+    def _abandon(self) -> None:
+        self._writer.transport.abort()
+
+
+def turn_away(writer: asyncio.StreamWriter, reason: ClewError) -> None:
+    """Say why, and close. The line is short enough for any socket's buffer, so nothing waits here."""
+    writer.write(error_line(None, reason))
+    writer.close()

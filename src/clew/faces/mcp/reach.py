@@ -1,0 +1,145 @@
+"""What one served user may read and remove.
+
+A model names records freely, so every name is checked before anything is read for it. The user's own collections
+are open, with what is shared by all (`global`, its facts, lore), and the sessions the user took part in. Whatever is
+somebody else's is answered as what does not exist: with the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clew.api import MemoryApi, RecordView
+from clew.core import identity
+from clew.errors import InvalidInput, NotFound
+
+MAX_READINGS = 16
+"""How many slashes a reference may hold: each gives another reading, and each reading is looked up."""
+
+SESSION_LINES = 200
+SESSION_PAGES = 5
+"""How far into a session the user is looked for; one who takes part stands in nearly every line."""
+
+_ARCHIVE = identity.archive_of("")
+_SHARED = frozenset({identity.GLOBAL, identity.LORE, identity.facts_of(None), identity.plans_of(None)})
+_OF_SESSION = ("session", "session_raw", "session_summary")
+_SESSION_PREFIXES = (identity.guidance_of_session("_")[:-1], identity.ledger_of_session("_")[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """One user's view of a store, and of the session that was named when serving began."""
+
+    memory: MemoryApi
+    user_id: str
+    session_id: str | None = None
+
+    def record(self, ref: str, max_chars: int) -> RecordView:
+        """The record a reference names, bounded. Raises NotFound, also where it is somebody else's."""
+        return self._open_records(ref, max_chars)[0]
+
+    def check_own(self, ref: str) -> None:
+        """Raises NotFound, or InvalidInput where the record is not the user's alone."""
+        if not all(map(self._is_own, self._open_records(ref, max_chars=1))):
+            raise InvalidInput(
+                f"{ref} is not this user's alone: it is shared, a summary, or somebody else's words; "
+                "the operator can remove it with `clew purge`"
+            )
+
+    def session(self, session_id: str) -> str | None:
+        """The session that is meant: the named one, or else that of this server. Raises NotFound."""
+        if not session_id:
+            return self.session_id
+        if not self._took_part(session_id):
+            raise NotFound(f"this user has no session {session_id[:200]!r}")
+        return session_id
+
+    def _open_records(self, ref: str, max_chars: int) -> list[RecordView]:
+        """Every record the reference can mean: ids may hold slashes, and then two records have one name.
+
+        All of them must be open to the user, so that it does not matter which one is taken. Raises NotFound.
+        """
+        readings = identity.readings_of(ref)
+        if len(readings) > MAX_READINGS:
+            raise InvalidInput(f"a reference holds at most {MAX_READINGS} slashes")
+        found = [
+            record
+            for collection, id_ in readings
+            for name in (collection, identity.archive_of(collection))
+            for record in self.memory.get(name, id_, max_chars=max_chars).records
+        ]
+        if not found or not all(self._is_open(record.collection) for record in found):
+            raise NotFound(f"there is no record {ref[:200]!r}")
+        return found
+
+    def _is_open(self, collection: str) -> bool:
+        home = collection.removeprefix(_ARCHIVE)
+        if home in _SHARED or home in (*self._own_collections(), *self._read_only()):
+            return True
+        session_id = session_in(home)
+        return session_id is not None and self._took_part(session_id)
+
+    def _is_own(self, record: RecordView) -> bool:
+        home = record.collection.removeprefix(_ARCHIVE)
+        session_id = session_in(home)
+        if session_id is None:
+            return home in self._own_collections()
+        return self._has_any(session_id, [record.id])
+
+    def _own_collections(self) -> tuple[str, ...]:
+        return (
+            identity.memories_of(self.user_id),
+            identity.turns_of(self.user_id),
+            identity.ledger_of_user(self.user_id),
+            identity.guidance_of_user(self.user_id),
+        )
+
+    def _read_only(self) -> tuple[str, ...]:
+        """What is about the user, and others said or the operator confirmed."""
+        return (
+            identity.replies_to(self.user_id),
+            identity.facts_of(self.user_id),
+            identity.plans_of(self.user_id),
+        )
+
+    def _took_part(self, session_id: str) -> bool:
+        """Whether something in the session was taken in for this user. The operator's word on it stands."""
+        if session_id == self.session_id:
+            return True
+        cursor: int | None = 0
+        for _ in range(SESSION_PAGES):
+            if cursor is None:
+                return False
+            try:
+                page = self.memory.replay(session_id, cursor=cursor, limit=SESSION_LINES)
+            except NotFound:
+                return False
+            if self._has_any(session_id, [_id_in_session(line.ref, session_id) for line in page.lines]):
+                return True
+            cursor = page.cursor
+        return False
+
+    def _has_any(self, session_id: str, ids: Sequence[str]) -> bool:
+        """Whether one of these turns and events of a session also stands among what is the user's."""
+        names = [identity.turn_name(session_id, id_) for id_ in ids]
+        places = (
+            identity.turns_of(self.user_id),
+            identity.replies_to(self.user_id),
+            identity.owned_by(self.user_id),
+            identity.ledger_of_user(self.user_id),
+        )
+        return bool(names) and any(self.memory.get(place, *names, max_chars=1).records for place in places)
+
+
+def session_in(collection: str) -> str | None:
+    """The session whose turns, summaries, guidance or events a collection holds."""
+    if identity.kind_of(collection) in _OF_SESSION:
+        return identity.owner_of(collection)
+    prefix = next((prefix for prefix in _SESSION_PREFIXES if collection.startswith(prefix)), None)
+    return None if prefix is None else collection.removeprefix(prefix)
+
+
+def _id_in_session(ref: str, session_id: str) -> str:
+    turns, events = identity.session_raw(session_id), identity.ledger_of_session(session_id)
+    return ref.removeprefix(f"{turns}/").removeprefix(f"{events}/")

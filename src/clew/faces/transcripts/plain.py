@@ -1,0 +1,123 @@
+"""Conversations as plain JSONL: one `{"role": ..., "text": ...}` object a line.
+
+`content` may stand for `text`; `id`, `ts` (milliseconds or ISO 8601), `speaker`, `toolCallId`,
+`toolCallIds` and `metadata` are optional; whatever else a line holds is kept as metadata. A line
+without an id gets one from its place and content, so that reading a file again stores nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from clew.api import Message
+from clew.core.identity import ID_BYTES, checked_id, digest, turn_id
+from clew.core.model import Role, role_of
+from clew.errors import InvalidInput
+from clew.faces.transcripts.lines import BadLine, decoded, numbered
+from clew.faces.transcripts.tally import OTHERS
+from clew.faces.transcripts.turns import Turn, TurnMaker, iso_ms
+from clew.faces.transcripts.words import told_apart
+from clew.text.cutting import cut_end
+
+_HOST = "host"
+"""What a source begins with, where nobody says which host it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    messages: list[Message]
+    bad: list[BadLine]
+
+
+def read_transcript(lines: Iterable[bytes], session_id: str, max_text_bytes: int) -> Transcript:
+    """Every line as a message or as a bad line with its number; blank lines are passed over."""
+    transcript = Transcript([], [])
+    seen: dict[str, bytes] = {}
+    for number, line in numbered(lines):
+        try:
+            message = _message(decoded(line), number, session_id)
+            if len(message.text.encode("utf-8")) > max_text_bytes:
+                raise InvalidInput(f"text is longer than {max_text_bytes:,} bytes")
+            _refuse_other_content(message, seen)
+        except InvalidInput as error:
+            transcript.bad.append(BadLine(number, error.message))
+        else:
+            transcript.messages.extend(told_apart(message, _HOST))
+    return transcript
+
+
+class PlainReader:
+    """Turns of one session, which the file does not name."""
+
+    def __init__(self, maker: TurnMaker, session_id: str) -> None:
+        self._maker = maker
+        self._session_id = session_id
+        self._seen: dict[str, bytes] = {}
+
+    def read(self, entry: dict[str, Any], line: int) -> Iterable[Turn]:
+        message = _message(entry, line, self._session_id)
+        _refuse_other_content(message, self._seen)
+        self._maker.opened(dict.fromkeys(message.tool_call_ids, ""))
+        if role_of(message.role) is Role.TOOL_RESULT:
+            self._maker.answered(message.tool_call_id)
+        return [self._turn(part, line) for part in told_apart(message, _HOST)]
+
+    def _turn(self, message: Message, line: int) -> Turn:
+        tally = self._maker.tally
+        bounded = cut_end(message.text, self._maker.limit_bytes)
+        tally.cut += bounded is not message.text
+        tally.add_turn(self._session_id, message.role if message.source is None else OTHERS, message.ts)
+        return Turn(self._session_id, line, msgspec.structs.replace(message, text=bounded))
+
+
+class _Line(msgspec.Struct, kw_only=True):
+    """The fields of a line that mean something here."""
+
+    role: str
+    text: str | None = None
+    content: str | None = None
+    id: str | None = None
+    ts: int | str | None = None
+    speaker: str | None = None
+    tool_call_ids: tuple[str, ...] = msgspec.field(default=(), name="toolCallIds")
+    tool_call_id: str | None = msgspec.field(default=None, name="toolCallId")
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+def _message(fields: dict[str, Any], number: int, session_id: str) -> Message:
+    try:
+        line = msgspec.convert(fields, _Line)
+    except msgspec.MsgspecError as error:
+        raise InvalidInput(str(error)) from error
+    role = role_of(line.role)
+    text = line.content if line.text is None else line.text
+    if text is None:
+        raise InvalidInput("has neither `text` nor `content`")
+    ts = iso_ms(line.ts) if isinstance(line.ts, str) else line.ts
+    return Message(
+        role=role,
+        text=text,
+        id=turn_id(session_id, role, ts or 0, text, number) if line.id is None else checked_id(line.id, "id"),
+        ts=ts,
+        speaker=line.speaker,
+        tool_call_ids=line.tool_call_ids,
+        tool_call_id=line.tool_call_id,
+        metadata=line.metadata | _unknown(fields),
+    )
+
+
+def _unknown(fields: dict[str, Any]) -> dict[str, Any]:
+    known = {field.encode_name for field in msgspec.structs.fields(_Line)}
+    return {name: value for name, value in fields.items() if name not in known}
+
+
+def _refuse_other_content(message: Message, seen: dict[str, bytes]) -> None:
+    """A turn is never changed, so one id cannot stand for two texts of one file."""
+    assert message.id is not None  # every message read here has been given one
+    content = digest(message.role, message.text, size_bytes=ID_BYTES)
+    if seen.setdefault(message.id, content) != content:
+        raise InvalidInput(f"id {message.id!r} was used above for another turn")

@@ -1,0 +1,60 @@
+"""What reading a transcript came to: the counts a receipt shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from clew.faces.transcripts.lines import BadLine
+
+LISTED_BAD_LINES = 1000
+"""Bad lines that are kept by number and reason; further ones are counted."""
+OTHERS = "others"
+"""How turns are counted that stand in the user's name and that the user did not write."""
+
+
+@dataclass(slots=True)
+class Tally:
+    roles: Counter[str] = field(default_factory=Counter)
+    """Turns by who speaks: their role, or OTHERS."""
+    sessions: Counter[str] = field(default_factory=Counter)
+    """Turns by session."""
+    calls: int = 0
+    """Tool calls made."""
+    coupled: int = 0
+    """Tool results whose call was read before them."""
+    uncoupled: int = 0
+    """Tool results that answer no call of the file."""
+    thinking: int = 0
+    """Passages of thinking, which are left out."""
+    attachments: int = 0
+    """Pictures and files, of which type and size are kept."""
+    cut: int = 0
+    """Texts that were too long and were cut."""
+    passed_over: Counter[str] = field(default_factory=Counter)
+    """Lines that hold no turn, by what they are."""
+    first_ts: int | None = None
+    last_ts: int | None = None
+    bad: list[BadLine] = field(default_factory=list)
+    bad_count: int = 0
+
+    @property
+    def turns(self) -> int:
+        return self.roles.total()
+
+    @property
+    def unanswered(self) -> int:
+        """Tool calls without a result: the last ones of a file that still grows, or ones that were broken off."""
+        return self.calls - self.coupled
+
+    def add_turn(self, session_id: str, role: str, ts: int | None) -> None:
+        self.roles[role] += 1
+        self.sessions[session_id] += 1
+        if ts is not None:
+            self.first_ts = ts if self.first_ts is None else min(self.first_ts, ts)
+            self.last_ts = ts if self.last_ts is None else max(self.last_ts, ts)
+
+    def set_aside(self, line: int, reason: str) -> None:
+        self.bad_count += 1
+        if len(self.bad) < LISTED_BAD_LINES:
+            self.bad.append(BadLine(line, reason))

@@ -1,0 +1,178 @@
+"""How a turn is made from what a line says: its id, its time, its bounded text, its place in the counts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from clew.api import JsonObject, Message
+from clew.core.identity import ID_BYTES, MAX_ID_LENGTH, checked_id, digest
+from clew.errors import InvalidInput
+from clew.faces.transcripts.tally import OTHERS, Tally
+from clew.text.cutting import cut_end
+from clew.text.framing import FRAMES
+
+MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
+OWN_TOOLS = ("mcp__clew__", "mcp_clew_", "clew_")
+"""How the tools are called by which an agent asks Clew."""
+RECALLED = "[recalled from Clew]"
+OPEN_CALLS = 10_000
+"""Tool calls that wait for their result at once; the oldest are forgotten first."""
+
+_HOMES = frozenset({"home", "Users"})
+_FOLDERS_WITHOUT_A_NAME = frozenset({"", "app", "code", "dev", "home", "project", "repo", "root", "src", "tmp", "work"})
+_PROJECT_CHARS = range(3, 256)
+_FRAME_OPENINGS = tuple(opening for opening, _ in FRAMES)
+_KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message, where it belongs, and the line it was read from."""
+
+    session_id: str
+    line: int
+    message: Message
+
+
+class Reader(Protocol):
+    """Reads one format. Holds what has to be known from one line to the next."""
+
+    def read(self, entry: dict[str, Any], line: int) -> Iterable[Turn]:
+        """The turns of one line, none where it holds none. Raises InvalidInput where it makes no sense."""
+
+
+class TurnMaker:
+    """Makes the turns of one file. A text that is longer than `limit_bytes` as JSON is cut, and says so."""
+
+    def __init__(self, host: str, tally: Tally, limit_bytes: int) -> None:
+        self.tally = tally
+        self.limit_bytes = limit_bytes
+        self._host = host
+        self._occurrences: Counter[bytes] = Counter()
+        self._open_calls: dict[str, str] = {}
+        self._ts: int | None = None
+        self._folder = ""
+
+    def worked_in(self, folder: Any) -> None:
+        """Remember the folder that turns are said in. One inside it is a part of the same project."""
+        if isinstance(folder, str):
+            steps = "/".join(step for step in folder.replace("\\", "/").split("/") if step)
+            if not self._project() or not f"{steps}/".startswith(f"{self._folder}/"):
+                self._folder = steps
+
+    def moment(self, *times: Any) -> int | None:
+        """The first that can be read as a time; the time of the line before where none can."""
+        self._ts = next((ts for ts in map(time_ms, times) if ts is not None), self._ts)
+        return self._ts
+
+    def id_of(self, given: Any, session_id: str, role: str, ts: int | None, also: str = "") -> str:
+        """The file's own id; else one from whose turn it is, when, and how many like it came before.
+
+        The text is no part of it: a secret that is cut out later must not shine through a hash.
+        """
+        if isinstance(given, str) and 0 < len(given) <= MAX_ID_LENGTH // 2 and given.isprintable():
+            return given
+        key = digest(session_id, role, str(ts), also, str(given or ""), size_bytes=ID_BYTES)
+        self._occurrences[key] += 1
+        return f"t_{digest(key.hex(), str(self._occurrences[key]), size_bytes=ID_BYTES).hex()}"
+
+    def opened(self, calls: Mapping[str, str]) -> None:
+        """Remember tool calls until their results come."""
+        self.tally.calls += len(calls)
+        self._open_calls.update(calls)
+        while len(self._open_calls) > OPEN_CALLS:
+            del self._open_calls[next(iter(self._open_calls))]
+
+    def answered(self, call_id: str | None) -> str | None:
+        """The tool whose call this answers; None where the file holds no such call."""
+        name = None if call_id is None else self._open_calls.pop(call_id, None)
+        if name is None:
+            self.tally.uncoupled += 1
+        else:
+            self.tally.coupled += 1
+        return name
+
+    def turn(
+        self,
+        session_id: str,
+        line: int,
+        role: str,
+        text: str,
+        *,
+        id_: str,
+        ts: int | None,
+        call_ids: Iterable[str] = (),
+        call_id: str | None = None,
+        source: str | None = None,
+        metadata: JsonObject | None = None,
+    ) -> Turn:
+        bounded = cut_end(text, self.limit_bytes)
+        self.tally.cut += bounded is not text
+        self.tally.add_turn(session_id, role if source is None else OTHERS, ts)
+        message = Message(
+            role=role,
+            text=bounded,
+            id=id_,
+            ts=ts,
+            tool_call_ids=tuple(call_ids),
+            tool_call_id=call_id,
+            source=source,
+            metadata={"host": self._host} | self._project() | (metadata or {}),
+        )
+        return Turn(session_id, line, message)
+
+    def _project(self) -> JsonObject:
+        """The name of the folder worked in, and never the way there; none where it says no more than a home does."""
+        *above, name = self._folder.split("/")
+        is_home = bool(above) and above[-1] in _HOMES
+        says_nothing = name.lower() in _FOLDERS_WITHOUT_A_NAME or len(name) not in _PROJECT_CHARS
+        return {} if is_home or says_nothing else {"project": name}
+
+
+def session_named(name: Any, otherwise: str) -> str:
+    """The session a line names; the other where it names none."""
+    return checked_id(name, "session id") if isinstance(name, str) and name else otherwise
+
+
+def kind_of(origin: Any) -> str | None:
+    """What a line says of where it came from: a short name; None where it says nothing."""
+    kind = origin.get("kind") if isinstance(origin, dict) else origin
+    if kind is None:
+        return None
+    return kind if isinstance(kind, str) and _KIND.fullmatch(kind) else "other"
+
+
+def outcome(tool: str, text: str) -> str:
+    """What is kept of a tool's words: of Clew's own none, since what was recalled once must not be learnt again."""
+    if tool.startswith(OWN_TOOLS) or text.lstrip().startswith(_FRAME_OPENINGS):
+        return RECALLED
+    return text if text.strip() else "[no output]"
+
+
+def time_ms(value: Any) -> int | None:
+    """Milliseconds since 1970 of a number of them or an ISO 8601 time; None where it is neither."""
+    if isinstance(value, str):
+        try:
+            return iso_ms(value)
+        except InvalidInput:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_TS_MS:
+        return None
+    return int(value)
+
+
+def iso_ms(text: str) -> int:
+    """An ISO 8601 time, in UTC where it names no zone. Raises InvalidInput."""
+    try:
+        moment = datetime.fromisoformat(text)
+        ms = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(f"ts is neither milliseconds nor an ISO 8601 time: {text!r}") from error
+    if not 0 <= ms <= MAX_TS_MS:
+        raise InvalidInput(f"ts is before 1970: {text!r}")
+    return ms

@@ -1,0 +1,1 @@
+"""One folder per capability: its operations, its rules, its services."""

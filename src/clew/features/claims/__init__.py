@@ -1,0 +1,1 @@
+"""What facts, plans and observations share: sources, and proposals read from text."""

@@ -1,0 +1,1 @@
+"""Contexts: rules, tail, guidance and recall within one budget."""

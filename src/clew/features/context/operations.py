@@ -1,0 +1,86 @@
+"""The operations of contexts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from clew.core.operation import Answer, Request
+from clew.features.history.operations import ContextMessage
+from clew.kernel.operations import Hit, Message
+
+
+class LeftOut(Answer, frozen=True):
+    """Something that could have been in a context and is not, and why."""
+
+    ref: str
+    reason: str
+
+
+class Section(Answer, frozen=True):
+    """One part of a context: what it was allowed and what it took, in tokens, and what that is."""
+
+    name: str
+    budget_tokens: int
+    used_tokens: int
+    items: int
+    refs: tuple[str, ...] = ()
+    """Where each item is stored, as `collection/id`; a message that was given and never stored has none."""
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class Context(Answer, frozen=True):
+    """A bounded context: what the operator wrote, the recent tail exactly as it was, guidance and recall as data."""
+
+    messages: tuple[ContextMessage, ...]
+    authored_text: str
+    """Authored rules, word for word; meant to speak with a system's voice, as guidance and recall never do."""
+    guidance_text: str
+    """What the user laid down earlier and the query touches, framed; empty when there is none."""
+    guidance: tuple[Hit, ...]
+    """The turns of the guidance, nearest first: in the order of the numbered lines of its text."""
+    recalled_text: str
+    """The framed recall; empty when nothing was recalled."""
+    recalled: tuple[Hit, ...]
+    """The records of the recall, best first: in the order of its numbered lines, so a citation finds its record."""
+    sections: tuple[Section, ...]
+    budget_tokens: int
+    used_tokens: int
+    degraded: tuple[str, ...] = ()
+    observations_text: str = ""
+    """The observation log, framed; it stands before the tail, and is the same bytes until the observer runs again."""
+
+    def as_messages(self) -> list[dict[str, str]]:
+        """The whole context in the plain shape chat APIs take.
+
+        Guidance and recall come last and in the user's name: what was said once must not speak with a
+        system's voice.
+        """
+        authored = [{"role": "system", "content": self.authored_text}] if self.authored_text else []
+        log = [{"role": "user", "content": self.observations_text}] if self.observations_text else []
+        tail = [{"role": message.role, "content": message.text} for message in self.messages]
+        quoted = [{"role": "user", "content": text} for text in (self.guidance_text, self.recalled_text) if text]
+        return authored + log + tail + quoted
+
+
+class Assemble(Request[Context], frozen=True):
+    """With `messages`, the tail is taken from them; otherwise from the stored session.
+
+    Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail needs.
+    """
+
+    method: ClassVar[str] = "assemble"
+    answer: ClassVar[type[Answer]] = Context
+    session_id: str
+    query: str | None = None
+    messages: tuple[Message, ...] | None = None
+    budget_tokens: int | None = None
+    limit_tokens: int | None = None
+    """What the context must stay within, where that is less than the budget for now. Recall gives way first, then the
+    tail down to its base."""
+    user_id: str | None = None
+    since: int | None = None
+    """When this conversation began, in milliseconds since the epoch. Summaries of older turns are recalled only where
+    they answer the query. Without it, a stored session counts as a whole, and given messages as all there is."""
+    mode: str = "recall"
+    """What stands for the past beyond the tail: `recall`, the session's `observations`, or `both`. With observations,
+    the tail is all that was not observed yet, and what it has no room for is observed first."""

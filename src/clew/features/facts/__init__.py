@@ -1,0 +1,1 @@
+"""Facts: what holds, since when, on what evidence."""

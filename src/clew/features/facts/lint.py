@@ -1,0 +1,149 @@
+"""Looking after facts: what is wrong with them, which have lost their ground, and whether they are what the rows say.
+
+Intervals never overlap as they are replayed: each value ends where the next begins. What is reported as overlapping is
+that someone said otherwise and was overruled without being named: a value with an end of its own that another cuts off,
+as lines from elsewhere may hold, or values of a predicate that took many when they were asserted, and takes one now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+
+from clew.core import identity
+from clew.features.facts.log import CONFIDENCE_OF_TRUST, Assertion
+from clew.features.facts.operations import (
+    FactLint,
+    FactList,
+    FactProblem,
+    FactRebuild,
+    FactsLint,
+    FactsRebuild,
+    FactsStale,
+)
+from clew.features.facts.queries import MAX_LISTED, listed
+from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.staleness import Grounds
+from clew.kernel.parts import Parts
+from clew.kernel.records import checked_cursor, checked_limit
+
+MAX_PROBLEMS = 10_000
+_DIGEST_BYTES = 16
+
+NOTHING_STALE = "no fact has lost its ground"
+
+
+def lint(parts: Parts, request: FactsLint) -> FactLint:
+    limit = checked_limit(request.limit, MAX_PROBLEMS)
+    known = parts.facts.of(parts, request.user_id)
+    found = list(problems(parts, known, identity.facts_of(request.user_id)))
+    return FactLint(
+        ok=not found,
+        checked=len(known.assertions()) + len(known.invalidations()),
+        problems=tuple(found[:limit]),
+        found=len(found),
+    )
+
+
+def problems(parts: Parts, known: Facts, collection: str) -> Iterator[FactProblem]:
+    """Everything that is wrong with the facts of a collection."""
+    for id_ in known.malformed:
+        yield FactProblem(kind="malformed", ref=f"{collection}/{id_}", message="it is no entry of the log of facts")
+    yield from _of_invalidations(known, collection)
+    grounds = Grounds(parts)
+    for _, facts in known.subjects():
+        grounds.look_at(facts)
+        for fact in facts:
+            yield from _of_fact(known, fact)
+            for assertion in fact.assertions:
+                yield from _of_assertion(known, grounds, assertion)
+
+
+def stale(parts: Parts, request: FactsStale) -> FactList:
+    """Facts are looked at subject by subject until there are enough that have lost their ground."""
+    limit, cursor = checked_limit(request.limit, MAX_LISTED), checked_cursor(request.cursor)
+    known = parts.facts.of(parts, request.user_id)
+    grounds = Grounds(parts)
+    found: list[Fact] = []
+    following: int | None = None
+    for place, facts in known.subjects(cursor):
+        grounds.look_at(facts)
+        found += (fact for fact in facts if not fact.never_held and grounds.standing(fact).reasons)
+        if len(found) >= limit:
+            following = place
+            break
+    return listed(parts, known, found, at_ms=parts.clock.now_ms(), nothing=NOTHING_STALE, cursor=following)
+
+
+def rebuild(parts: Parts, request: FactsRebuild) -> FactRebuild:
+    kept, fresh = parts.facts.rebuilt(parts, request.user_id)
+    said = fresh.canonical()
+    identical = said == kept.canonical()
+    return FactRebuild(
+        identical=identical,
+        message="what was kept is what the rows say"
+        if identical
+        else "what was kept was not what the rows say; it is now",
+        facts=sum(len(facts) for _, facts in fresh.subjects()),
+        assertions=len(fresh.assertions()),
+        invalidations=len(fresh.invalidations()),
+        malformed=len(fresh.malformed),
+        digest=blake2b(said, digest_size=_DIGEST_BYTES).hexdigest(),
+    )
+
+
+# --- what can be wrong ---------------------------------------------------------------------------------
+
+
+def _of_invalidations(known: Facts, collection: str) -> Iterator[FactProblem]:
+    for entry in known.invalidations():
+        for id_ in entry.fact_ids:
+            if known.get(id_) is None:
+                yield FactProblem(
+                    kind="unknown_fact",
+                    ref=f"{collection}/{entry.id}",
+                    message=f"it takes {id_} back, which is not known",
+                )
+
+
+def _of_fact(known: Facts, fact: Fact) -> Iterator[FactProblem]:
+    """A value that another cut off, though it was to hold longer, and that nobody named."""
+    ending = known.successor(fact)
+    if ending is None or not known.registry.is_single(fact.predicate) or fact.valid_to_ms is None:
+        return
+    for assertion in fact.assertions:
+        end_ms = known.own_end_ms(assertion)
+        goes_on = end_ms is None or end_ms > fact.valid_to_ms
+        was_to_last = goes_on and assertion.valid_to_ms is not None
+        stood_beside = goes_on and assertion.many
+        if was_to_last or stood_beside:
+            why = "was asserted beside others" if stood_beside else "was to hold longer"
+            yield FactProblem(
+                kind="overlap",
+                ref=assertion.ref,
+                message=f"{ending.ref} cuts off what {why}; {fact.predicate} takes one value",
+            )
+
+
+def _of_assertion(known: Facts, grounds: Grounds, assertion: Assertion) -> Iterator[FactProblem]:
+    if assertion.predicate not in known.registry:
+        yield FactProblem(
+            kind="unknown_predicate", ref=assertion.ref, message=f"{assertion.predicate} is no known predicate"
+        )
+    for id_ in assertion.supersedes:
+        if known.get(id_) is None:
+            yield FactProblem(
+                kind="unknown_fact", ref=assertion.ref, message=f"it supersedes {id_}, which is not known"
+            )
+    sources = {ref: grounds.source(assertion.collection, ref) for ref in assertion.sources}
+    gone = {f"{ref} is gone" for ref, source in sources.items() if source is None}
+    for flaw in dict.fromkeys(grounds.flaws(assertion)):
+        is_dangling = flaw in gone or not sources
+        yield FactProblem(kind="dangling_source" if is_dangling else "stale_source", ref=assertion.ref, message=flaw)
+    allowed = max((CONFIDENCE_OF_TRUST[source.trust] for source in sources.values() if source is not None), default=1.0)
+    if assertion.confidence > allowed:
+        yield FactProblem(
+            kind="confidence",
+            ref=assertion.ref,
+            message=f"its confidence of {assertion.confidence:g} is more than its sources allow, which is {allowed:g}",
+        )

@@ -1,0 +1,113 @@
+"""The current facts that bear on a question: framed as data, each with the day since when it holds, within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from clew.core import identity
+from clew.core.model import Trust
+from clew.errors import InvalidInput
+from clew.features.facts.operations import FactPack, FactsPack, FactView
+from clew.features.facts.queries import views
+from clew.features.facts.replay import Fact, Facts
+from clew.kernel.intake import check_unicode
+from clew.kernel.parts import Parts
+from clew.kernel.records import checked_limit
+from clew.kernel.search import best, cut, prepare
+from clew.text.framing import Quoted, frame, line
+
+MAX_ITEMS = 100
+MIN_BUDGET_TOKENS = 64
+MAX_BUDGET_TOKENS = 1_000_000
+
+LEAST_SIMILARITY = 0.3
+"""Of a fact whose subject the question does not name."""
+
+NOTHING_KNOWN = "no current fact bears on this"
+
+_SUBJECT_WORDS = 8
+"""Of a longer subject, nobody writes the whole name into a question."""
+
+_AROUND_WORDS = " \t\n.,;:!?\"'()[]{}<>`*"
+
+
+def pack(parts: Parts, request: FactsPack) -> FactPack:
+    """First what is said of subjects the question names, then what is near to it in words or meaning."""
+    limit = checked_limit(request.limit, MAX_ITEMS)
+    if not MIN_BUDGET_TOKENS <= request.budget_tokens <= MAX_BUDGET_TOKENS:
+        raise InvalidInput(f"budgetTokens must be from {MIN_BUDGET_TOKENS} to {MAX_BUDGET_TOKENS}")
+    check_unicode("query", request.query)
+    owners = tuple(dict.fromkeys((request.user_id, None)))
+    known = {identity.facts_of(owner): parts.facts.of(parts, owner) for owner in owners}
+    nearest, degraded = _nearest(parts, request.query, known, limit)
+    named = [fact for facts in known.values() for fact in _named(facts, request.query, parts.clock.now_ms())]
+    found = list({fact.ref: fact for fact in (*named, *nearest)}.values())[: 2 * limit]
+    shown = [view for facts in known.values() for view in views(parts, facts, _of(facts, found))]
+    order = {fact.ref: place for place, fact in enumerate(found)}
+    sound = sorted((view for view in shown if not view.stale), key=lambda view: order[view.ref])
+    trusted = [view for view in sound if view.trust in (Trust.TRUSTED, Trust.UNKNOWN)]
+    chosen, text, used = _within(parts, trusted[:limit], request.budget_tokens)
+    return FactPack(
+        text=text,
+        facts=tuple(chosen),
+        used_tokens=used,
+        budget_tokens=request.budget_tokens,
+        notes=tuple(_notes(len(shown) - len(sound), len(sound) - len(trusted), trusted, chosen)),
+        degraded=degraded,
+    )
+
+
+def _of(known: Facts, found: Sequence[Fact]) -> list[Fact]:
+    return [fact for fact in found if known.get(fact.id) is fact]
+
+
+def _named(known: Facts, query: str, now_ms: int) -> Iterator[Fact]:
+    """What holds of the subjects whose names stand in a question."""
+    words = [word.strip(_AROUND_WORDS) for word in cut(query).split()]
+    seen: set[str] = set()
+    for size in range(_SUBJECT_WORDS, 0, -1):
+        for start in range(len(words) - size + 1):
+            name = " ".join(words[start : start + size])
+            if name and name not in seen and known.knows(name):
+                seen.add(name)
+                yield from known.current(name, at_ms=now_ms)
+
+
+def _nearest(parts: Parts, text: str, known: dict[str, Facts], limit: int) -> tuple[list[Fact], tuple[str, ...]]:
+    """What a search for the question finds among facts, as far as it holds now."""
+    if not text.strip():
+        return [], ()
+    query, degraded = prepare(parts, text, list(known))
+    hits = best(parts, query, list(known), 2 * limit, exclude={}, at_least=LEAST_SIMILARITY, repeats=True)
+    found = (known[hit.record.collection].get(hit.record.id) for hit in hits)
+    return [fact for fact in found if fact is not None and fact.is_current(query.now_ms)], degraded
+
+
+def _within(parts: Parts, candidates: Sequence[FactView], budget_tokens: int) -> tuple[list[FactView], str, int]:
+    """As many as fit, best first."""
+    chosen: list[FactView] = []
+    text, used = "", 0
+    for view in candidates:
+        longer = frame([_line(each, number) for number, each in enumerate((*chosen, view), 1)])
+        tokens = parts.counter.bound(longer)
+        if tokens <= budget_tokens:
+            chosen.append(view)
+            text, used = longer, tokens
+    return chosen, text, used
+
+
+def _line(view: FactView, number: int) -> str:
+    since = datetime.fromtimestamp(view.valid_from // 1000, UTC).date().isoformat()
+    return line(Quoted(when=f"since {since}", who="fact", text=view.text, ref=view.ref), number)
+
+
+def _notes(stale: int, untrusted: int, able: Sequence[FactView], chosen: Sequence[FactView]) -> Iterator[str]:
+    if not able:
+        yield NOTHING_KNOWN
+    if stale:
+        yield f"{stale} left out for having lost their sources"
+    if untrusted:
+        yield f"{untrusted} left out for lack of trust"
+    if len(chosen) < len(able):
+        yield f"{len(able) - len(chosen)} left out for lack of room"

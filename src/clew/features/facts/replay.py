@@ -1,0 +1,339 @@
+"""What is true of each subject, and since when: replayed from the log of facts, and from nothing else.
+
+Two clocks are kept apart: when a thing was true, and when it was recorded. What was believed at some moment is
+replayed from what had been recorded by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from clew.core.predicates import Registry, sentence
+from clew.features.facts.log import Assertion, Entry, Invalidation
+from clew.text.terms import fold
+
+FOREVER_MS = 2**63 - 1
+
+
+class Fact(Struct, frozen=True, kw_only=True, gc=False):
+    """A value over one stretch of time, with everything that was asserted of it."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    valid_from_ms: int
+    valid_to_ms: int | None
+    """None where no end is known; equal to the beginning where it never held."""
+    recorded_ms: int
+    sources: tuple[str, ...]
+    """Of all its assertions."""
+    confidence: float
+    """The highest of its assertions."""
+    ended_by: str | None
+    """The assertion that ended it."""
+    invalidated: bool
+    """Whether it ended because it was taken back."""
+    assertions: tuple[Assertion, ...]
+    """Each supports it by itself, with all of its own sources."""
+
+    @property
+    def ref(self) -> str:
+        return self.assertions[0].ref
+
+    @property
+    def text(self) -> str:
+        return sentence(self.subject, self.predicate, self.object)
+
+    @property
+    def never_held(self) -> bool:
+        return self.valid_to_ms is not None and self.valid_to_ms <= self.valid_from_ms
+
+    def is_current(self, at_ms: int) -> bool:
+        return self.valid_from_ms <= at_ms and (self.valid_to_ms is None or at_ms < self.valid_to_ms)
+
+
+class Ending(NamedTuple):
+    """That an assertion does not hold from some moment on."""
+
+    at_ms: int
+    by: str | None = None
+    """The assertion that supersedes it; None where it was taken back."""
+
+
+def replay(
+    assertions: Sequence[Assertion], endings: Mapping[str, Sequence[Ending]], registry: Registry
+) -> tuple[Fact, ...]:
+    """The facts of one subject, from what was asserted and, by assertion, what ended that.
+
+    The subject is written as whoever named it first wrote it.
+    """
+    subject = min(assertions, key=lambda each: (each.recorded_ms, each.id)).subject
+    lanes: dict[tuple[str, ...], list[_Span]] = {}
+    for assertion in assertions:
+        _, predicate, value = assertion.key
+        lane = (predicate,) if registry.is_single(predicate) else (predicate, value)
+        lanes.setdefault(lane, []).append(_span(assertion, endings.get(assertion.id, ())))
+    return tuple(_fact(subject, run) for lane in sorted(lanes) for run in _runs(sorted(lanes[lane], key=_Span.order)))
+
+
+class _Span(NamedTuple):
+    """How long an assertion holds as far as it, and what ended it, says."""
+
+    assertion: Assertion
+    end_ms: int
+    ending: Ending | None = None
+
+    @property
+    def start_ms(self) -> int:
+        return self.assertion.valid_from_ms
+
+    @property
+    def never_held(self) -> bool:
+        return self.end_ms <= self.start_ms
+
+    def order(self) -> tuple[int, int, str]:
+        return self.start_ms, self.assertion.recorded_ms, self.assertion.id
+
+
+def _span(assertion: Assertion, endings: Sequence[Ending]) -> _Span:
+    own_end_ms = FOREVER_MS if assertion.valid_to_ms is None else assertion.valid_to_ms
+    first = min(endings, key=lambda ending: (ending.at_ms, ending.by or ""), default=None)
+    if first is None or first.at_ms >= own_end_ms:
+        return _Span(assertion, own_end_ms)
+    return _Span(assertion, first.at_ms, first)
+
+
+@dataclass(slots=True)
+class _Run:
+    """Assertions of one value that follow on each other without a gap."""
+
+    spans: list[_Span]
+    end_ms: int
+    ended_by: str | None = None
+
+    def continues_with(self, span: _Span) -> bool:
+        return self.spans[0].assertion.key == span.assertion.key and span.start_ms <= self.end_ms
+
+    def join(self, spans: Sequence[_Span]) -> None:
+        self.spans += spans
+        self.end_ms = max(self.end_ms, _last_end(spans))
+
+    def give_way(self, following: _Span) -> None:
+        if self.end_ms >= following.start_ms:
+            self.end_ms = following.start_ms
+            self.ended_by = following.assertion.id
+
+
+def _runs(spans: Sequence[_Span]) -> Iterator[_Run]:
+    """What becomes of assertions of which one holds at a time, in the order in which they begin."""
+    last: _Run | None = None
+    holding = (span for span in spans if not span.never_held)
+    for _, together in groupby(holding, key=lambda span: span.start_ms):
+        beginning = list(together)
+        winner = beginning[-1]
+        agreeing = [span for span in beginning if span.assertion.key == winner.assertion.key]
+        outdone = [span for span in beginning if span.assertion.key != winner.assertion.key]
+        yield from (_Run([span], span.start_ms, winner.assertion.id) for span in outdone)
+        if last is not None and last.continues_with(winner):
+            last.join(agreeing)
+            continue
+        if last is not None:
+            last.give_way(winner)
+            yield last
+        last = _Run(agreeing, _last_end(agreeing))
+    if last is not None:
+        yield last
+    yield from (_Run([span], span.start_ms) for span in spans if span.never_held)
+
+
+def _last_end(spans: Sequence[_Span]) -> int:
+    return max(span.end_ms for span in spans)
+
+
+def _fact(subject: str, run: _Run) -> Fact:
+    first = run.spans[0].assertion
+    assertions = tuple(span.assertion for span in run.spans)
+    last = max(run.spans, key=lambda span: span.end_ms)
+    ending = last.ending if last.end_ms <= run.end_ms else None
+    return Fact(
+        id=first.id,
+        subject=subject,
+        predicate=first.predicate,
+        object=first.object,
+        valid_from_ms=first.valid_from_ms,
+        valid_to_ms=None if run.end_ms == FOREVER_MS else run.end_ms,
+        recorded_ms=first.recorded_ms,
+        sources=tuple(dict.fromkeys(ref for assertion in assertions for ref in assertion.sources)),
+        confidence=max(assertion.confidence for assertion in assertions),
+        ended_by=run.ended_by or (None if ending is None else ending.by),
+        invalidated=ending is not None and ending.by is None,
+        assertions=assertions,
+    )
+
+
+__all__ = ["Fact", "Facts"]
+
+
+class Facts:
+    """All facts of one collection, kept up to date entry by entry.
+
+    Whoever reads while another thread adds an entry sees each subject as it was before or as it is after.
+    """
+
+    def __init__(self, registry: Registry, entries: Iterable[Entry] = (), malformed: Iterable[str] = ()) -> None:
+        self.registry = registry
+        self.malformed: tuple[str, ...] = ()
+        """Ids of records that are no entries."""
+        self._assertions: dict[str, Assertion] = {}
+        self._invalidations: dict[str, Invalidation] = {}
+        self._of_subject: dict[str, list[Assertion]] = {}
+        self._taken_back: dict[str, list[Invalidation]] = {}
+        self._superseded_by: dict[str, list[Assertion]] = {}
+        """Both by the assertion that was named, whether it is known yet or not."""
+        self._citing: dict[str, list[str]] = {}
+        self._replayed: dict[str, tuple[Fact, ...]] = {}
+        self._by_id: dict[str, Fact] = {}
+        self.add(entries, malformed)
+
+    def add(self, entries: Iterable[Entry], malformed: Iterable[str] = ()) -> None:
+        """Take in what was recorded; an entry that is known already changes nothing."""
+        touched: dict[str, None] = {}
+        for entry in entries:
+            touched.update(dict.fromkeys(self._take_in(entry)))
+        for name in touched:
+            found = self._replay(name, FOREVER_MS)
+            self._by_id.update((assertion.id, fact) for fact in found for assertion in fact.assertions)
+            self._replayed[name] = found
+        self.malformed += tuple(malformed)
+
+    # --- asking ----------------------------------------------------------------------------------------
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._assertions
+
+    def get(self, id_: str) -> Fact | None:
+        """The fact that an assertion is part of."""
+        return self._by_id.get(id_)
+
+    def citing(self, ref: str) -> tuple[Fact, ...]:
+        """The facts that rest on a record, alone or among others."""
+        found = (self._by_id.get(id_) for id_ in list(self._citing.get(ref, ())))
+        return tuple({fact.id: fact for fact in found if fact is not None}.values())
+
+    def current(self, subject: str | None = None, predicate: str | None = None, *, at_ms: int) -> tuple[Fact, ...]:
+        """What holds at a moment."""
+        return self.as_of(at_ms, FOREVER_MS, subject, predicate)
+
+    def as_of(
+        self, valid_ms: int, recorded_ms: int, subject: str | None = None, predicate: str | None = None
+    ) -> tuple[Fact, ...]:
+        """What held at one moment, as far as it had been recorded by another."""
+        names = list(self._replayed) if subject is None else [fold(subject)]
+        known = (fact for name in names for fact in self._known(name, recorded_ms) if fact.is_current(valid_ms))
+        return tuple(fact for fact in known if predicate in (None, fact.predicate))
+
+    def timeline(self, subject: str, predicate: str | None = None) -> tuple[Fact, ...]:
+        """All that ever held of a subject, oldest first, and what was asserted and never held."""
+        found = (fact for fact in self._replayed.get(fold(subject), ()) if predicate in (None, fact.predicate))
+        return tuple(sorted(found, key=_in_time))
+
+    def successor(self, fact: Fact) -> Fact | None:
+        """The fact that ended one."""
+        return None if fact.ended_by is None else self._by_id.get(fact.ended_by)
+
+    def knows(self, subject: str) -> bool:
+        return fold(subject) in self._replayed
+
+    def subjects(self, after: int = 0) -> Iterator[tuple[int, tuple[Fact, ...]]]:
+        """The facts of each subject, in the order in which subjects were first named, each with its place from 1."""
+        names = list(islice(list(self._replayed), after, None))
+        return ((place, self._replayed[name]) for place, name in enumerate(names, after + 1))
+
+    def assertions(self) -> list[Assertion]:
+        return list(self._assertions.values())
+
+    def invalidations(self) -> list[Invalidation]:
+        return list(self._invalidations.values())
+
+    def own_end_ms(self, assertion: Assertion) -> int | None:
+        """When an assertion ends by itself, or by what names it; whatever else was said of the same matter."""
+        own_ms = FOREVER_MS if assertion.valid_to_ms is None else assertion.valid_to_ms
+        end_ms = min((own_ms, *(ending.at_ms for ending in self._endings(assertion.id, FOREVER_MS))))
+        return None if end_ms == FOREVER_MS else end_ms
+
+    def taken_back(self, id_: str) -> tuple[Invalidation, ...]:
+        """What took an assertion back."""
+        return tuple(self._taken_back.get(id_, ()))
+
+    def canonical(self) -> bytes:
+        """Everything that was replayed, in one order, whichever way the entries came."""
+        facts = [fact for name in sorted(self._replayed) for fact in sorted(self._replayed[name], key=_in_time)]
+        return msgspec.json.encode({"facts": facts, "malformed": sorted(self.malformed)})
+
+    # --- taking in -------------------------------------------------------------------------------------
+
+    def _take_in(self, entry: Entry) -> Iterator[str]:
+        """The subjects that an entry may change, as they are compared."""
+        if isinstance(entry, Assertion):
+            if entry.id not in self._assertions:
+                yield from self._take_assertion(entry)
+        elif entry.id not in self._invalidations:
+            self._invalidations[entry.id] = entry
+            for id_ in dict.fromkeys(entry.fact_ids):
+                self._taken_back.setdefault(id_, []).append(entry)
+                yield from self._changed_with(id_)
+
+    def _take_assertion(self, assertion: Assertion) -> Iterator[str]:
+        self._assertions[assertion.id] = assertion
+        self._of_subject.setdefault(assertion.key[0], []).append(assertion)
+        for ref in dict.fromkeys(assertion.sources):
+            self._citing.setdefault(ref, []).append(assertion.id)
+        for id_ in dict.fromkeys(assertion.supersedes):
+            self._superseded_by.setdefault(id_, []).append(assertion)
+        yield from self._changed_with(assertion.id)
+
+    def _changed_with(self, id_: str) -> Iterator[str]:
+        """The subject of an assertion, and of those it supersedes: what never held supersedes nothing."""
+        assertion = self._assertions.get(id_)
+        if assertion is not None:
+            yield assertion.key[0]
+            superseded = (self._assertions.get(target) for target in assertion.supersedes)
+            yield from (other.key[0] for other in superseded if other is not None)
+
+    # --- replaying -------------------------------------------------------------------------------------
+
+    def _known(self, name: str, recorded_ms: int) -> tuple[Fact, ...]:
+        return self._replayed.get(name, ()) if recorded_ms == FOREVER_MS else self._replay(name, recorded_ms)
+
+    def _replay(self, name: str, recorded_ms: int) -> tuple[Fact, ...]:
+        known = [each for each in list(self._of_subject.get(name, ())) if each.recorded_ms <= recorded_ms]
+        endings = {assertion.id: self._endings(assertion.id, recorded_ms) for assertion in known}
+        return replay(known, endings, self.registry) if known else ()
+
+    def _endings(self, id_: str, recorded_ms: int) -> list[Ending]:
+        """What had ended an assertion by then."""
+        taken_back = (entry for entry in list(self._taken_back.get(id_, ())) if entry.recorded_ms <= recorded_ms)
+        superseding = (each for each in list(self._superseded_by.get(id_, ())) if each.recorded_ms <= recorded_ms)
+        return [
+            *(Ending(entry.at_ms) for entry in taken_back),
+            *(Ending(each.valid_from_ms, each.id) for each in superseding if self._ever_held(each, recorded_ms)),
+        ]
+
+    def _ever_held(self, assertion: Assertion, recorded_ms: int) -> bool:
+        """Whether an assertion holds for any time, as far as it itself, and who took it back, says."""
+        taken_back = self._taken_back.get(assertion.id, ())
+        ends = (entry.at_ms for entry in taken_back if entry.recorded_ms <= recorded_ms)
+        own_end_ms = FOREVER_MS if assertion.valid_to_ms is None else assertion.valid_to_ms
+        return min((own_end_ms, *ends)) > assertion.valid_from_ms
+
+
+def _in_time(fact: Fact) -> tuple[int, int, str]:
+    return fact.valid_from_ms, fact.recorded_ms, fact.id

@@ -1,0 +1,189 @@
+"""Proposals of facts: read from texts, looked at by a person, and only then written.
+
+The queue is not stored. It is what the extractor finds in a user's turns, without what was accepted, which the facts
+themselves tell, and without what was declined, which a mark on the turn remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clew.core import identity
+from clew.core.marks import By, Mark, made, value_of
+from clew.core.model import Record, Trust, role_of
+from clew.errors import InvalidInput, NotFound
+from clew.features.claims.proposals import PLAN, Proposal, key_of, proposals
+from clew.features.claims.sources import cited
+from clew.features.facts.operations import (
+    FactProposal,
+    FactProposals,
+    FactReceipt,
+    FactsAccept,
+    FactsAssert,
+    FactsDecline,
+    FactsDeclined,
+    FactsPropose,
+    FactsReview,
+    FactView,
+)
+from clew.features.facts.queries import views
+from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.writing import write
+from clew.features.lifecycle.mark_shapes import MAX_DECLINED
+from clew.kernel.derivation import at_home
+from clew.kernel.intake import check_size, checked_ts, speaker_in
+from clew.kernel.parts import Parts
+from clew.kernel.records import checked_cursor, checked_limit
+from clew.kernel.refs import place_of
+from clew.storage.protocol import Marking
+from clew.text.framing import clip
+from clew.text.own_text import without_own
+from clew.text.terms import fold
+
+MAX_LISTED = 1000
+TURNS_A_PAGE = 2000
+"""Turns that are read for one page of the queue, however little they propose."""
+
+MAX_QUOTE_CHARS = 400
+NOTHING_WRITTEN = "nothing was written; what is proposed holds when it was accepted"
+
+_RECORDS_A_READ = 200
+
+
+def propose(parts: Parts, request: FactsPropose) -> FactProposals:
+    check_size("text", request.text.encode, parts.config.max_text_bytes)
+    ts_ms = parts.clock.now_ms() if request.ts is None else checked_ts(request.ts)
+    found = proposals(request.text, request.speaker, ts_ms, role_of(request.role))
+    desk = _Desk(parts, request.user_id)
+    shown = [desk.view(proposal, "", request.text, ts_ms, request.speaker) for proposal in found]
+    return FactProposals(proposals=tuple(view for view in shown if view.predicate != PLAN), message=NOTHING_WRITTEN)
+
+
+def review(parts: Parts, request: FactsReview) -> FactProposals:
+    """A page ends with a whole turn, so that the next one begins behind it."""
+    limit, cursor = checked_limit(request.limit, MAX_LISTED), checked_cursor(request.cursor)
+    desk = _Desk(parts, request.user_id)
+    found: list[FactProposal] = []
+    looked_at = 0
+    for turn in _turns(parts, request.user_id, cursor):
+        looked_at += 1
+        cursor = turn.seq
+        found += desk.open_proposals(turn)
+        if len(found) >= limit or looked_at == TURNS_A_PAGE:
+            return FactProposals(proposals=tuple(found), message=NOTHING_WRITTEN, looked_at=looked_at, cursor=cursor)
+    return FactProposals(proposals=tuple(found), message=NOTHING_WRITTEN, looked_at=looked_at)
+
+
+def accept(parts: Parts, request: FactsAccept) -> FactReceipt:
+    (turn,) = cited(parts, request.user_id, [request.source])
+    id_ = request.proposal or _only_open(parts, request.user_id, turn)
+    proposal = _proposed(turn).get(id_)
+    if proposal is None:
+        raise NotFound(f"{turn.ref[:200]!r} does not propose {id_[:80]!r}")
+    if proposal.predicate == PLAN:
+        raise InvalidInput("this is a plan and no fact; write it down with plans_add")
+    valid_from_ms = turn.ts_ms if proposal.valid_from_ms is None else proposal.valid_from_ms
+    asserted = FactsAssert(
+        subject=proposal.subject if request.subject is None else request.subject,
+        predicate=proposal.predicate if request.predicate is None else request.predicate,
+        object=proposal.object if request.object is None else request.object,
+        user_id=request.user_id,
+        sources=(turn.ref,),
+        valid_from=valid_from_ms if request.valid_from is None else request.valid_from,
+        valid_to=request.valid_to,
+        confidence=proposal.confidence if request.confidence is None else request.confidence,
+        supersedes=request.supersedes,
+    )
+    return write(parts, asserted, by="review", proposal=id_)
+
+
+def decline(parts: Parts, request: FactsDecline) -> FactsDeclined:
+    """The operator's word: what was declined is not proposed again, whatever the extractor finds later."""
+    (turn,) = cited(parts, request.user_id, [request.source])
+    unknown = sorted(set(request.proposals) - set(_proposed(turn)))
+    if unknown or not request.proposals:
+        named = unknown[0][:80] if unknown else ""
+        raise NotFound(f"{turn.ref[:200]!r} does not propose {named!r}")
+    declined = list(dict.fromkeys((*_declined(turn), *request.proposals)))[-MAX_DECLINED:]
+    mark = made(declined, By.OPERATOR, parts.clock.now_ms())
+    parts.store.mark([Marking(place_of(turn), {Mark.DECLINED: mark})])
+    return FactsDeclined(source=turn.ref, declined=tuple(declined))
+
+
+class _Desk:
+    """Where one user's proposals are laid beside what is known."""
+
+    def __init__(self, parts: Parts, user_id: str | None) -> None:
+        self._parts = parts
+        self._known: Facts = parts.facts.of(parts, user_id)
+        self._now_ms = parts.clock.now_ms()
+
+    def open_proposals(self, turn: Record) -> Iterator[FactProposal]:
+        """What a turn proposes that was neither accepted nor declined."""
+        home = at_home(self._parts, turn)
+        text, speaker = without_own(turn.text), speaker_in(dict(turn.metadata)) or ""
+        declined = set(_declined(turn))
+        for id_, proposal in _proposed(home).items():
+            if proposal.predicate != PLAN and id_ not in declined and not self._is_accepted(home.ref, id_, proposal):
+                yield self.view(proposal, home.ref, text, turn.ts_ms, speaker)
+
+    def view(self, proposal: Proposal, ref: str, text: str, ts_ms: int, speaker: str) -> FactProposal:
+        valid_from_ms = ts_ms if proposal.valid_from_ms is None else proposal.valid_from_ms
+        same, other = self._beside(proposal, valid_from_ms)
+        return FactProposal(
+            id=key_of(ref, proposal),
+            source=ref,
+            subject=proposal.subject,
+            predicate=proposal.predicate,
+            object=proposal.object,
+            quote=clip(text[proposal.start : proposal.end], MAX_QUOTE_CHARS),
+            ts=ts_ms,
+            valid_from=valid_from_ms,
+            confidence=proposal.confidence,
+            speaker=speaker,
+            contradicts=tuple(other),
+            known=bool(same),
+        )
+
+    def _beside(self, proposal: Proposal, valid_from_ms: int) -> tuple[list[Fact], list[FactView]]:
+        """What is true of the same matter, now or from when the text speaks: the same value, and others."""
+        moments = dict.fromkeys((valid_from_ms, self._now_ms))
+        holding = {
+            fact.id: fact
+            for at_ms in moments
+            for fact in self._known.current(proposal.subject, proposal.predicate, at_ms=at_ms)
+        }
+        same = [fact for fact in holding.values() if fold(fact.object) == fold(proposal.object)]
+        is_single = self._known.registry.is_single(proposal.predicate)
+        other = [fact for fact in holding.values() if is_single and fact not in same]
+        return same, views(self._parts, self._known, other)
+
+    def _is_accepted(self, ref: str, id_: str, proposal: Proposal) -> bool:
+        key = (fold(proposal.subject), proposal.predicate, fold(proposal.object))
+        assertions = (each for fact in self._known.citing(ref) for each in fact.assertions if ref in each.sources)
+        return any(each.proposal == id_ or each.key == key for each in assertions)
+
+
+def _turns(parts: Parts, user_id: str, after: int) -> Iterator[Record]:
+    """What a user said, oldest first; nothing that is held back, or that came from elsewhere."""
+    while page := parts.store.page(identity.turns_of(user_id), after, _RECORDS_A_READ):
+        after = page[-1].seq
+        yield from (turn for turn in page if turn.trust in (Trust.TRUSTED, Trust.UNKNOWN))
+
+
+def _proposed(turn: Record) -> dict[str, Proposal]:
+    """What a turn at home proposes, by id."""
+    found = proposals(without_own(turn.text), speaker_in(dict(turn.metadata)) or "", turn.ts_ms, turn.role)
+    return {key_of(turn.ref, proposal): proposal for proposal in found}
+
+
+def _only_open(parts: Parts, user_id: str, turn: Record) -> str:
+    found = list(_Desk(parts, user_id).open_proposals(turn))
+    if len(found) != 1:
+        raise InvalidInput(f"{turn.ref[:200]!r} has {len(found)} open proposals of facts; name the one that is meant")
+    return found[0].id
+
+
+def _declined(turn: Record) -> list[str]:
+    named = value_of(turn.marks, Mark.DECLINED)
+    return [id_ for id_ in named if isinstance(id_, str)] if isinstance(named, list) else []

@@ -1,0 +1,404 @@
+"""That a value ended outlives what ended it.
+
+Where the only evidence of a newer value is purged, nothing of that value may stay. But the one before it did end: it
+must not hold again as if nothing had happened. Its end stays, without a word of what came after.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from clew.core import identity
+from clew.core.model import Draft, Kind, Provenance, Record, Trust, least
+from clew.core.predicates import sentence
+from clew.errors import InvalidInput, NotFound
+from clew.features.claims.sources import MAX_SOURCES, cited
+from clew.features.facts.log import (
+    CONFIDENCE_OF_TRUST,
+    MAX_NAMED,
+    MAX_OBJECT_CHARS,
+    MAX_REASON_CHARS,
+    MAX_SUBJECT_CHARS,
+    Assertion,
+    Invalidation,
+    assertion_id,
+    invalidation_id,
+    metadata_of,
+    text_hash,
+)
+from clew.features.facts.operations import FactReceipt, FactsAssert, FactsInvalidate
+from clew.features.facts.queries import views
+from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.staleness import standings
+from clew.kernel.intake import Intake, check_unicode, checked_ts, draft_of, graded, judged, make_draft, policy_of
+from clew.kernel.parts import Parts
+from clew.storage.protocol import NewRecord, Place, Task
+from clew.text.redaction import redact
+from clew.text.terms import fold
+
+MAX_SUPERSEDED = 32
+"""Facts that one assertion can end by name."""
+
+MAX_STATEMENT_CHARS = 4000
+
+STEERING = "it reads like an attempt to steer its reader, so nothing was written"
+
+
+def assert_fact(parts: Parts, request: FactsAssert) -> FactReceipt:
+    return write(parts, request, by="assert")
+
+
+def write(parts: Parts, request: FactsAssert, *, by: str, proposal: str = "") -> FactReceipt:
+    """Add an assertion to the log, unless it is there already."""
+    with parts.facts.writing:
+        known = parts.facts.of(parts, request.user_id)
+        ground = _ground(parts, request)
+        assertion, redacted = _said(parts, request, known, ground.records)
+        assertion = replace(assertion, by=by, proposal=proposal)
+        text = sentence(assertion.subject, assertion.predicate, assertion.object)
+        trust = least(record.trust for record in ground.records)
+        _check_weight(parts, known, assertion, trust)
+        draft = _kept(parts, assertion, text, trust)
+        is_new = known.get(assertion.id) is None
+        if is_new:
+            parts.store.put([*ground.new, _record(parts, draft, Place(assertion.collection, assertion.id))])
+    return _receipt(parts, request.user_id, assertion.id, is_new, (*redacted, *ground.redacted))
+
+
+def invalidate(parts: Parts, request: FactsInvalidate) -> FactReceipt:
+    reason, redacted = _redacted(parts, request.user_id, "reason", request.reason, MAX_REASON_CHARS)
+    with parts.facts.writing:
+        known = parts.facts.of(parts, request.user_id)
+        fact = _named(known, identity.facts_of(request.user_id), request.fact)
+        entry = _taking_back(parts, fact, request.at, reason)
+        is_new = all(entry.id != earlier.id for earlier in known.taken_back(fact.id))
+        if is_new:
+            (view,) = views(parts, known, [fact])
+            text = f"No longer: {fact.text}" + (f" {reason}" if reason else "")
+            draft = _kept(parts, entry, text, Trust(view.trust))
+            parts.store.put([_record(parts, draft, Place(entry.collection, entry.id))])
+    return _receipt(parts, request.user_id, fact.id, is_new, redacted)
+
+
+# --- asserting -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What an assertion rests on: records that are there, and one that is made with it."""
+
+    records: tuple[Record, ...]
+    new: tuple[NewRecord, ...] = ()
+    redacted: tuple[str, ...] = ()
+
+
+def _ground(parts: Parts, request: FactsAssert) -> _Ground:
+    if not request.sources and not request.statement.strip():
+        raise InvalidInput("a fact rests on something: name its sources, or give a statement")
+    stated = 1 if request.statement.strip() else 0
+    if len(request.sources) + stated > MAX_SOURCES:
+        raise InvalidInput(f"a fact has at most {MAX_SOURCES} sources")
+    records = cited(parts, request.user_id, request.sources)
+    if not stated:
+        return _Ground(tuple(records))
+    intake, place = _statement(parts, request)
+    there = parts.store.get(place.collection, [place.id])
+    if there:
+        return _Ground((*records, *cited(parts, request.user_id, [there[0].ref])), redacted=intake.redacted)
+    new = _record(parts, intake.draft, place)
+    return _Ground((*records, _foreseen(new)), (new,), intake.redacted)
+
+
+def _statement(parts: Parts, request: FactsAssert) -> tuple[Intake, Place]:
+    """The words a fact rests on, as a memory of its user, or of all. The same words are kept once."""
+    if len(request.statement) > MAX_STATEMENT_CHARS:
+        raise InvalidInput(
+            f"statement must have at most {MAX_STATEMENT_CHARS} characters, not {len(request.statement)}"
+        )
+    collection = _memories(request.user_id)
+    intake = draft_of(
+        parts,
+        request.statement.strip(),
+        collection=collection,
+        role=None,
+        provenance=Provenance.MEMORY,
+        ts_ms=parts.clock.now_ms(),
+        metadata={},
+    )
+    if intake.draft.trust is Trust.QUARANTINED:
+        raise InvalidInput(f"the statement cannot be cited: {STEERING}")
+    digest = identity.digest("statement", intake.draft.text, size_bytes=identity.ID_BYTES)
+    return intake, Place(collection, f"m_{digest.hex()}")
+
+
+def _foreseen(new: NewRecord) -> Record:
+    """A record as it will be read once it is written."""
+    draft = new.draft
+    return Record(
+        collection=new.place.collection,
+        id=new.place.id,
+        text=draft.text,
+        ts_ms=draft.ts_ms,
+        role=draft.role,
+        provenance=draft.provenance,
+        trust=draft.trust,
+        stability=draft.stability,
+        tokens=draft.tokens,
+        metadata=draft.metadata,
+        seq=0,
+        version=1,
+        access_count=0,
+        last_used_ms=None,
+    )
+
+
+def _said(
+    parts: Parts, request: FactsAssert, known: Facts, sources: Sequence[Record]
+) -> tuple[Assertion, tuple[str, ...]]:
+    """The assertion a request makes, and the kinds of what was cut out of it."""
+    subject, cut = _redacted(parts, request.user_id, "subject", request.subject, MAX_SUBJECT_CHARS)
+    object_, also_cut = _redacted(parts, request.user_id, "object", request.object, MAX_OBJECT_CHARS)
+    predicate = known.registry.checked(request.predicate)
+    from_ms = parts.clock.now_ms() if request.valid_from is None else checked_ts(request.valid_from)
+    to_ms = None if request.valid_to is None else checked_ts(request.valid_to)
+    if to_ms is not None and to_ms <= from_ms:
+        raise InvalidInput("a fact must end after it begins")
+    assertion = Assertion(
+        collection=identity.facts_of(request.user_id),
+        id="",
+        subject=" ".join(subject.split()),
+        predicate=predicate,
+        object=object_.strip(),
+        valid_from_ms=from_ms,
+        valid_to_ms=to_ms,
+        recorded_ms=parts.clock.now_ms(),
+        sources=tuple(record.ref for record in sources),
+        hashes=tuple(text_hash(record.ref, record.text) for record in sources),
+        confidence=_confidence(request.confidence, sources),
+        many=not known.registry.is_single(predicate),
+    )
+    named = _all_named(known, assertion.collection, request.supersedes)
+    assertion = replace(
+        assertion,
+        id=_free_id(known, assertion, [fact.id for fact in named]),
+        recorded_ms=_recorded(known, assertion),
+        supersedes=_superseded(known, assertion, named),
+    )
+    return assertion, tuple(dict.fromkeys((*cut, *also_cut)))
+
+
+def _check_weight(parts: Parts, known: Facts, assertion: Assertion, trust: Trust) -> None:
+    """What tools and pages say does not end what a person said, unless that is named. Raises InvalidInput."""
+    if trust is not Trust.UNTRUSTED:
+        return
+    held = [fact for fact in _others(known, assertion) if fact.is_current(assertion.valid_from_ms)]
+    unnamed = [fact for fact in held if not {each.id for each in fact.assertions} & set(assertion.supersedes)]
+    for id_, standing in standings(parts, unnamed).items():
+        if standing.trust in (Trust.TRUSTED, Trust.UNKNOWN) and not standing.reasons:
+            raise InvalidInput(f"an untrusted source cannot end {id_}; name that in supersedes if it should")
+
+
+def _all_named(known: Facts, collection: str, names: Sequence[str]) -> list[Fact]:
+    if len(names) > MAX_SUPERSEDED:
+        raise InvalidInput(f"a fact supersedes at most {MAX_SUPERSEDED} others, not {len(names)}")
+    return [_named(known, collection, name) for name in names]
+
+
+def _superseded(known: Facts, assertion: Assertion, named: Sequence[Fact]) -> tuple[str, ...]:
+    """The assertions that end where this one begins: those of the named facts, and those that it overrules.
+
+    What is hidden now, because another value began with it or took its place, counts like what holds: it may come to
+    light again. Raises InvalidInput where it would hold beyond the beginning of a value that holds then.
+    """
+    ended = [each.id for fact in named for each in fact.assertions]
+    for fact in _others(known, assertion):
+        reached = [each for each in fact.assertions if _runs_into(each, assertion) and each.id not in ended]
+        if reached and not fact.never_held:
+            raise InvalidInput(
+                f"{fact.id} begins before this fact would end, and {assertion.predicate} takes one value at a time; "
+                "let it end there, or supersede that"
+            )
+        ended += (each.id for each in fact.assertions if each in reached or _outlasts(each, assertion))
+    return _checked_number(tuple(dict.fromkeys(ended)))
+
+
+def _others(known: Facts, assertion: Assertion) -> list[Fact]:
+    """What else was said of a single-valued predicate."""
+    if not known.registry.is_single(assertion.predicate):
+        return []
+    lane = known.timeline(assertion.subject, assertion.predicate)
+    return [fact for fact in lane if fold(fact.object) != assertion.key[2]]
+
+
+def _outlasts(earlier: Assertion, assertion: Assertion) -> bool:
+    """Whether it was said to end later than where another begins now."""
+    end_ms = earlier.valid_to_ms
+    return end_ms is not None and earlier.valid_from_ms <= assertion.valid_from_ms < end_ms
+
+
+def _runs_into(later: Assertion, assertion: Assertion) -> bool:
+    end_ms = assertion.valid_to_ms
+    return end_ms is not None and assertion.valid_from_ms < later.valid_from_ms < end_ms
+
+
+def _recorded(known: Facts, assertion: Assertion) -> int:
+    """Later than all that was recorded of the same matter, even where the clock stands or has stepped back."""
+    lane = known.timeline(assertion.subject, assertion.predicate)
+    before = max((each.recorded_ms for fact in lane for each in fact.assertions), default=-1)
+    return max(assertion.recorded_ms, before + 1)
+
+
+def _free_id(known: Facts, assertion: Assertion, named: Sequence[str]) -> str:
+    """Saying the same again is one assertion, unless it was taken back in between."""
+    after = ""
+    while True:
+        id_ = assertion_id(assertion, named, after)
+        taken_back = known.taken_back(id_)
+        if not taken_back:
+            return id_
+        after = taken_back[-1].id
+
+
+def _confidence(given: float | None, sources: Sequence[Record]) -> float:
+    """Never more than the most trusted source allows."""
+    allowed = max(CONFIDENCE_OF_TRUST[record.trust] for record in sources)
+    if given is None:
+        return allowed
+    if not 0.0 <= given <= 1.0:
+        raise InvalidInput(f"confidence must be from 0 to 1, not {given}")
+    return min(given, allowed)
+
+
+# --- taking back ---------------------------------------------------------------------------------------
+
+
+def _taking_back(parts: Parts, fact: Fact, at_ms: int | None, reason: str) -> Invalidation:
+    """Never recorded before what it takes back, whatever the clock says."""
+    now_ms = parts.clock.now_ms()
+    end_ms = now_ms if at_ms is None else checked_ts(at_ms)
+    _check_end(fact, end_ms)
+    ids = _checked_number(tuple(assertion.id for assertion in fact.assertions))
+    return Invalidation(
+        collection=fact.assertions[0].collection,
+        id=invalidation_id(ids, end_ms),
+        fact_ids=ids,
+        at_ms=end_ms,
+        recorded_ms=max(now_ms, *(assertion.recorded_ms for assertion in fact.assertions)),
+        reason=reason,
+    )
+
+
+def _check_end(fact: Fact, at_ms: int) -> None:
+    if at_ms < fact.valid_from_ms:
+        raise InvalidInput("a fact cannot end before it begins; to say that it never held, name its beginning")
+    if fact.valid_to_ms is not None and at_ms > fact.valid_to_ms:
+        raise InvalidInput("it ended before that; to say that it never held, name its beginning")
+
+
+# --- writing -------------------------------------------------------------------------------------------
+
+
+def _kept(parts: Parts, entry: Assertion | Invalidation, text: str, trust: Trust) -> Draft:
+    """An entry of the log as a record. Its words were redacted; its references are names, and names stay."""
+    draft = make_draft(
+        parts,
+        text,
+        role=None,
+        provenance=Provenance.MEMORY,
+        ts_ms=entry.recorded_ms,
+        metadata=metadata_of(entry),
+    )
+    kind = Kind.FACT if isinstance(entry, Assertion) else Kind.EVENT
+    draft = graded(judged(draft, entry.recorded_ms), entry.recorded_ms, kind)
+    if draft.trust is Trust.QUARANTINED:
+        raise InvalidInput(f"this cannot be a fact: {STEERING}")
+    return dataclasses.replace(draft, trust=trust)
+
+
+def _record(parts: Parts, draft: Draft, place: Place) -> NewRecord:
+    return NewRecord(draft, place, (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,))
+
+
+def _receipt(parts: Parts, user_id: str | None, id_: str, is_new: bool, redacted: Sequence[str]) -> FactReceipt:
+    known = parts.facts.of(parts, user_id)
+    fact = known.get(id_)
+    if fact is None:
+        raise NotFound(f"the fact {id_} was removed while it was written")
+    by_it = {assertion.id for assertion in fact.assertions}
+    named = (known.get(target) for assertion in fact.assertions for target in assertion.supersedes)
+    near = (*known.timeline(fact.subject, fact.predicate), *(other for other in named if other is not None))
+    ended = {other.id: other for other in near if other.ended_by in by_it and other.id != fact.id}
+    shown, *gone = views(parts, known, [fact, *ended.values()])
+    return FactReceipt(fact=shown, new=is_new, ended=tuple(gone), redacted=tuple(dict.fromkeys(redacted)))
+
+
+def _named(known: Facts, collection: str, name: str) -> Fact:
+    check_unicode("fact", name)
+    fact = known.get(name.removeprefix(f"{collection}/"))
+    if fact is None:
+        raise NotFound(f"there is no fact {name[:200]!r}")
+    return fact
+
+
+def _checked_number(ids: tuple[str, ...]) -> tuple[str, ...]:
+    if len(ids) > MAX_NAMED:
+        raise InvalidInput(f"at most {MAX_NAMED} assertions can be ended at once, not {len(ids)}")
+    return ids
+
+
+def _redacted(parts: Parts, user_id: str | None, what: str, text: str, max_chars: int) -> tuple[str, tuple[str, ...]]:
+    """A part of a fact without what the policy cuts, and the kinds of that."""
+    check_unicode(what, text)
+    if what != "reason" and not text.strip():
+        raise InvalidInput(f"{what} must not be empty")
+    if len(text) > max_chars:
+        raise InvalidInput(f"{what} must have at most {max_chars} characters, not {len(text)}")
+    clean = redact(text, policy_of(parts, identity.facts_of(user_id), _memories(user_id)))
+    return clean.text[:max_chars], tuple(found.kind for found in clean.found)
+
+
+def _memories(user_id: str | None) -> str:
+    return identity.GLOBAL if user_id is None else identity.memories_of(user_id)
+
+
+REMOVED = "what ended it was removed"
+
+Endings = Mapping[str | None, Mapping[str, tuple[str, int]]]
+"""By owner, each fact that another one ended: which, and when."""
+
+
+def endings(parts: Parts) -> Endings:
+    owners = [identity.user_of_facts(name) for name, size in parts.store.collections() if size and _holds_facts(name)]
+    return {
+        owner: {
+            fact.id: (fact.ended_by, fact.valid_to_ms)
+            for _, facts in parts.facts.of(parts, owner).subjects()
+            for fact in facts
+            if fact.ended_by is not None and fact.valid_to_ms is not None
+        }
+        for owner in owners
+    }
+
+
+def keep(parts: Parts, before: Endings) -> int:
+    """Take back, from their old ends on, the facts that would hold again because what ended them is gone."""
+    count = 0
+    for owner, ended in before.items():
+        view = parts.facts.of(parts, owner)
+        for id_, (by, end_ms) in ended.items():
+            fact = view.get(id_)
+            if fact is not None and view.get(by) is None and fact.valid_to_ms != end_ms:
+                invalidate(parts, FactsInvalidate(fact=id_, user_id=owner, at=end_ms, reason=REMOVED))
+                count += 1
+    return count
+
+
+def _holds_facts(collection: str) -> bool:
+    """Whether it is a log of facts, by its whole name."""
+    owner = identity.owner_of(collection)
+    is_named = owner == identity.GLOBAL or (owner.startswith("user:") and owner != "user:")
+    return identity.kind_of(collection) == "facts" and is_named

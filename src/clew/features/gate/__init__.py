@@ -1,0 +1,1 @@
+"""The gate: is a turn of the user worth keeping for good?"""

@@ -1,0 +1,136 @@
+"""The gate at work: two searches a turn, a grade, and the memory a good grade makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from clew.core import identity
+from clew.core.calibration import Calibration
+from clew.core.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance, Trust, least
+from clew.core.ranking import SIMILARITY_ALONE
+from clew.features.gate.operations import Gate, GateScore
+from clew.features.gate.rules import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS, GateParts, grade
+from clew.features.trust.service import follow_sources
+from clew.index.search import Query, search
+from clew.index.vectors import Grid, decode
+from clew.kernel import intake
+from clew.kernel.parts import Parts
+from clew.kernel.queue import Pace, Worker
+from clew.kernel.search import cut
+from clew.storage.protocol import NewRecord, Place, QueuedTask, Task
+from clew.text.own_text import without_own
+from clew.text.terms import analyse_query
+
+
+def gate(parts: Parts, request: Gate) -> GateScore:
+    """Grade a text as if this user said it now; nothing is kept."""
+    meant = parts.meaning.of_query(cut(request.text))
+    query = _query(parts, request.text, meant.vector, meant.calibration)
+    graded = _grade(parts, request.text, request.user_id, query, own_id=None)
+    threshold = parts.config.gate_threshold
+    return GateScore(**asdict(graded), threshold=threshold, keep=graded.gate >= threshold)
+
+
+def worker(*listeners: Callable[[Parts, QueuedTask], None]) -> Worker:
+    """Judges the turns that wait. Listeners hear of each turn that is judged."""
+
+    def judge_some(parts: Parts, pace: Pace) -> bool:
+        queued = parts.store.queued(Task.GATE, parts.config.embed_batch)
+        ready = [task for task in queued if _is_ready(parts, task)]
+        if not ready:
+            return False
+        until = pace.begin_step()
+        done: list[int] = []
+        for task in ready:
+            memory = promoted(parts, task)
+            for listen in listeners:
+                listen(parts, task)
+            done.append(task.seq)
+            if memory is not None:  # written at once: the next turn is compared with it
+                parts.store.finish(done, {}, {task.seq: memory}, parts.meaning.identity if memory.vector else None)
+                follow_sources(parts, [memory.place])
+                done = []
+            if pace.is_over(until):
+                break
+        if done:
+            parts.store.finish(done, {})
+        return True
+
+    return Worker(judge_some, Task.GATE)
+
+
+def _is_ready(parts: Parts, task: QueuedTask) -> bool:
+    """The gate compares meanings, so it waits for the vector where one is to come."""
+    return task.vector is not None or not parts.meaning.usable
+
+
+def promoted(parts: Parts, task: QueuedTask) -> NewRecord | None:
+    """The memory to keep from a user's turn; None where the gate stays shut.
+
+    It stays shut for what is quarantined by now, and for what Clew itself had said.
+    """
+    own = next((place for place in task.places if identity.kind_of(place.collection) == "turns"), None)
+    draft = replace(task.draft, text=without_own(task.draft.text))
+    if own is None or not draft.text.strip():
+        return None
+    user_id = own.collection.partition(":")[2]
+    calibration = parts.meaning.calibration
+    vector = None
+    if task.vector is not None and calibration is not None:
+        vector = decode([task.vector], len(task.vector) // 2)[0].astype(np.float32)
+    query = _query(parts, draft.text, vector, calibration)
+    graded = _grade(parts, draft.text, user_id, query, own.id)
+    turn = next(iter(parts.store.get(own.collection, [own.id])), None)
+    if graded.gate < parts.config.gate_threshold or turn is None or turn.trust is Trust.QUARANTINED:
+        return None
+    return _memory(parts, replace(task, draft=replace(draft, trust=turn.trust)), own, user_id, graded)
+
+
+def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibration | None) -> Query:
+    return Query(
+        terms=analyse_query(cut(text)),
+        vector=vector,
+        calibration=calibration,
+        now_ms=parts.clock.now_ms(),
+        weights=SIMILARITY_ALONE,
+        by_surroundings=False,
+    )
+
+
+def _grade(parts: Parts, text: str, user_id: str | None, query: Query, own_id: str | None) -> GateParts:
+    if user_id is None:
+        return grade(text, [], [])
+    memories = _similarities(parts, identity.memories_of(user_id), query, MEMORY_NEIGHBOURS, None)
+    turns = _similarities(parts, identity.turns_of(user_id), query, TURN_NEIGHBOURS, own_id)
+    return grade(text, memories, turns)
+
+
+def _similarities(parts: Parts, collection: str, query: Query, count: int, own_id: str | None) -> list[float]:
+    """How near the nearest members are in meaning; by words where meaning is not known. Not counting itself."""
+    own = parts.store.seqs(collection, [own_id]) if own_id is not None else ()
+    with parts.indexes.current(collection) as index:
+        found = search(index, query, identity.scope_of(collection), 0.0, count, excluded=own)
+    return [found_.similarity if found_.dense is None else found_.dense for found_ in found]
+
+
+def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: GateParts) -> NewRecord:
+    """Judged anew: what was said of the turn was said of the turn."""
+    source = {"collection": own.collection, "id": own.id}
+    decomposition = {f"gating_{name}": value for name, value in asdict(graded).items() if name != "gate"}
+    draft = replace(
+        task.draft,
+        tokens=parts.counter.estimate(task.draft.text),
+        provenance=Provenance.MEMORY,
+        trust=least((TRUST_OF_PROVENANCE[Provenance.MEMORY], task.draft.trust)),
+        stability=max(STABILITY_OF_PROVENANCE[task.draft.provenance], graded.gate),
+        metadata={**task.draft.metadata, "source": source, "gating_score": graded.gate, **decomposition},
+        marks={},
+    )
+    draft = intake.graded(draft, parts.clock.now_ms())
+    place = Place(identity.memories_of(user_id), identity.memory_id(own.collection, own.id))
+    vector = task.vector if parts.meaning.usable else None
+    tasks = (Task.EMBED, Task.LINK) if vector is None and parts.meaning.wanted else (Task.LINK,)
+    return NewRecord(draft, place, tasks, vector)

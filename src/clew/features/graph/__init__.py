@@ -1,0 +1,1 @@
+"""The graph: entities, how they relate, and which records say so."""

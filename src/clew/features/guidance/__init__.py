@@ -1,0 +1,1 @@
+"""Guidance: the user's rules, kept word for word."""

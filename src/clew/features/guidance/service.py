@@ -1,0 +1,143 @@
+"""Elevated guidance: turns of the user that are kept word for word through every compaction.
+
+Only what the user said can become guidance. What a tool, a web page or the assistant said never does,
+however it sounds: authority comes from where a text is from, not from its wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from clew.core import identity
+from clew.core.model import Provenance, Record, Role, Trust
+from clew.errors import EmbedderFailed, InvalidInput
+from clew.features.guidance.operations import GuidanceItem, GuidanceList, ListGuidance
+from clew.index.vectors import Grid
+from clew.kernel.meaning import similarities
+from clew.kernel.parts import Parts
+from clew.kernel.records import checked_limit, view
+from clew.kernel.views import every
+from clew.storage.protocol import Place, Shard
+from clew.text.deontic import hints_at_guidance, read
+from clew.text.own_text import without_own
+
+MAX_LISTED = 10_000
+_READ_CHARS = 20_000
+
+BOOST_SIMILARITY = 0.48
+"""How near to a typical piece of guidance a turn must be that only hints at being one. Of 91 turns of everyday chat
+that hint at it, none is as near."""
+
+PROTOTYPES = (
+    "Please keep answers short and to the point.",
+    "I prefer tabs over spaces in this project.",
+    "From now on use the staging database for tests.",
+    "Stick to the existing code style and avoid new dependencies.",
+    "Let's prioritise correctness over speed here.",
+    "Remember to run the tests before committing.",
+    "We agreed to keep the public interface stable.",
+    "Going forward, write commit messages in English.",
+    "We should probably keep this component simple.",
+    "Use the agreed approach for this kind of change.",
+)
+"""Typical guidance without a word of duty in it."""
+
+
+def list_guidance(parts: Parts, request: ListGuidance) -> GuidanceList:
+    limit = checked_limit(request.limit, MAX_LISTED)
+    names = collections(request.user_id, request.session_id)
+    if not names:
+        raise InvalidInput("name a user, a session, or both")
+    found = [record for name in names for record in parts.store.page(name, 0, limit) if may_guide(record)][:limit]
+    return GuidanceList(items=tuple(GuidanceItem(record=view(record), cues=_cues(record.text)) for record in found))
+
+
+def collections(user_id: str | None, session_id: str | None) -> list[str]:
+    """Where the guidance that holds for a user in a session is kept."""
+    names = [] if user_id is None else [identity.guidance_of_user(user_id)]
+    return names if session_id is None else [*names, identity.guidance_of_session(session_id)]
+
+
+class Guide:
+    """Finds, during one compaction, the turns that must survive word for word.
+
+    A bare imperative alone is not enough: "run the tests" asks for one thing, once. And a turn that is at
+    odds with itself is kept all the same, because what is in doubt is not to be lost.
+    """
+
+    def __init__(self, parts: Parts, session_id: str) -> None:
+        self._parts = parts
+        self._session_id = session_id
+        self._known: dict[str, set[str]] = {}
+
+    def shards(self, turns: Sequence[Record]) -> list[Shard]:
+        """The turns of the active view among these that guide, and where each is kept; what is said again, once."""
+        found: list[Shard] = []
+        for turn in turns:
+            if self._guides(turn):
+                place = self._place(turn.id)
+                known = self._known_in(place.collection)
+                if turn.text not in known:
+                    known.add(turn.text)
+                    found.append(Shard(turn.id, place))
+        return found
+
+    def _known_in(self, collection: str) -> set[str]:
+        """What is kept there already."""
+        if collection not in self._known:
+            kept = filter(may_guide, every(self._parts, collection))
+            self._known[collection] = {record.text for record in kept}
+        return self._known[collection]
+
+    def _guides(self, turn: Record) -> bool:
+        lasting = turn.stability >= self._parts.config.guidance_min_stability
+        if not lasting or not _is_said_by_user(turn) or not may_guide(turn):
+            return False
+        text = _readable(without_own(turn.text))
+        return any(norm.explicit for norm in read(text).norms) or (hints_at_guidance(text) and self._is_rescued(turn))
+
+    def _is_rescued(self, turn: Record) -> bool:
+        """Whether a turn that only hints at guidance means the like. Without vectors, none does."""
+        calibration = self._parts.meaning.calibration
+        if calibration is None or self._prototypes is None:
+            return False
+        with self._parts.indexes.current(turn.collection) as index:
+            own = index.vectors_at([turn.seq])
+        return own is not None and float(similarities(self._prototypes, own[0], calibration).max()) >= BOOST_SIMILARITY
+
+    @cached_property
+    def _prototypes(self) -> Grid | None:
+        try:
+            return self._parts.meaning.grid_of_passages(PROTOTYPES)
+        except EmbedderFailed:
+            return None
+
+    def _place(self, turn_id: str) -> Place:
+        """With the user whose turn it is, where one is known."""
+        places = self._parts.store.places(identity.session_raw(self._session_id), turn_id)
+        owner = next((place for place in places if identity.kind_of(place.collection) == "turns"), None)
+        if owner is not None:
+            return Place(identity.guidance_of_user(identity.owner_of(owner.collection)), owner.id)
+        return Place(identity.guidance_of_session(self._session_id), identity.turn_name(self._session_id, turn_id))
+
+
+def may_guide(turn: Record) -> bool:
+    """Nothing guides that is held back, or that came from a tool or from outside."""
+    return turn.trust in (Trust.TRUSTED, Trust.UNKNOWN)
+
+
+def _is_said_by_user(turn: Record) -> bool:
+    """Some hosts send tool results in the user's name."""
+    return turn.provenance is Provenance.USER_TURN and turn.role is Role.USER and "toolCallId" not in turn.metadata
+
+
+def _readable(text: str) -> str:
+    """A turn longer than this is a paste; what its sender wants stands before or behind it."""
+    half = _READ_CHARS // 2
+    return text if len(text) <= _READ_CHARS else f"{text[:half]}\n{text[-half:]}"
+
+
+def _cues(text: str) -> tuple[str, ...]:
+    text = _readable(without_own(text))
+    return tuple(dict.fromkeys(text[norm.start : norm.end] for norm in read(text).norms))

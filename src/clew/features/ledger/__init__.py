@@ -1,0 +1,1 @@
+"""The ledger: what agents did, captured, harvested and looked up."""

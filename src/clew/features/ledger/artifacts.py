@@ -1,0 +1,126 @@
+"""Payloads that are too long for a line: kept once each, under a name made from what they hold."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from clew.core.identity import digest
+from clew.errors import NotFound
+from clew.features.ledger.lines import APPENDING, folder_of, held, named_artifacts
+from clew.features.ledger.operations import Artifact, ReadArtifact
+from clew.kernel.parts import Parts
+from clew.kernel.records import MAX_CHARS, checked_limit
+from clew.text.framing import clip
+
+FOLDER = "artifacts"
+UNFINISHED = ".new"
+"""Ends the name of a file that is being written. Without its writer it is nothing but a leftover."""
+
+_NAME_BYTES = 20
+_NAME = re.compile(f"[0-9a-f]{{{_NAME_BYTES * 2}}}")
+_RECORDS_A_READ = 1000
+
+
+def name_of(content: bytes) -> str:
+    """The name of what holds this, which is a redacted payload as JSON."""
+    return digest(content.decode("utf-8"), size_bytes=_NAME_BYTES).hex()
+
+
+def keep(parts: Parts, content: bytes) -> str:
+    """Write an artifact, unless it is there; its name."""
+    name = name_of(content)
+    path = _path(parts, name)
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, content)
+    return name
+
+
+def read(parts: Parts, name: str, max_chars: int) -> str:
+    """An artifact, or its beginning with a mark at the cut."""
+    if not _NAME.fullmatch(name):
+        raise NotFound(f"{name[:80]!r} is no artifact")
+    try:
+        with _path(parts, name).open(encoding="utf-8") as stream:
+            return clip(stream.read(max_chars + 1), max_chars)
+    except FileNotFoundError:
+        raise NotFound(f"there is no artifact {name}") from None
+
+
+def remove(parts: Parts, names: Iterable[str]) -> int:
+    """Remove artifacts, but for those that a line of the capture log refers to; how many were there."""
+    wanted = {name for name in names if _NAME.fullmatch(name) and _path(parts, name).exists()}
+    folder = folder_of(parts.config)
+    if not wanted:
+        return 0
+    with held(folder, APPENDING):
+        return sum(_remove(_path(parts, name)) for name in sorted(wanted - named_artifacts(folder)))
+
+
+def sweep(parts: Parts, named: set[str]) -> int:
+    """Remove every artifact that is neither among the named ones nor known to a record, and every leftover.
+
+    For whoever holds the locks of the capture log: otherwise something may be about to be named.
+    """
+    folder = parts.config.data_dir / FOLDER
+    leftovers = list(folder.glob(f"*/*{UNFINISHED}"))
+    loose = {path.stem: path for path in folder.glob("*/*.json") if path.stem not in named}
+    if loose:
+        for name in _known_to_records(parts):
+            loose.pop(name, None)
+    return sum(_remove(path) for path in [*leftovers, *loose.values()])
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Let a file hold this, in one step and for good; readable by its owner only. Several may write it at once."""
+    descriptor, unfinished = tempfile.mkstemp(prefix=f"{path.name}.", suffix=UNFINISHED, dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(descriptor)
+        os.replace(unfinished, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(unfinished)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder be as lasting as what they name."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _path(parts: Parts, name: str) -> Path:
+    return parts.config.data_dir / FOLDER / name[:2] / f"{name}.json"
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _known_to_records(parts: Parts) -> Iterable[str]:
+    after = 0
+    while page := parts.store.export(after, _RECORDS_A_READ):
+        names = (stored.draft.metadata.get("artifact") for stored in page)
+        yield from (name for name in names if isinstance(name, str))
+        after = page[-1].key
+
+
+def read_artifact(parts: Parts, request: ReadArtifact) -> Artifact:
+    max_chars = checked_limit(request.max_chars, MAX_CHARS)
+    return Artifact(name=request.name, text=read(parts, request.name, max_chars))

@@ -1,0 +1,1 @@
+"""Grades, retention, the archive and duplicates."""

@@ -1,0 +1,105 @@
+"""The operations of the lifecycle."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from clew.core.operation import Answer, Done, Request
+from clew.kernel.operations import RecordView
+
+
+class AgeReceipt(Answer, frozen=True):
+    """What a lifecycle run did, or with `dry_run` would do; figures, and the first references."""
+
+    dry_run: bool
+    looked_at: int
+    graded: dict[str, int]
+    """How many received each label."""
+    archived: dict[str, int]
+    """How many of each retention class left ordinary recall."""
+    archived_refs: tuple[str, ...]
+    contradictions: int
+    """Pairs that were marked because they contradict each other."""
+    contradiction_refs: tuple[str, ...] = ()
+    ts: int = 0
+
+
+class Age(Request[AgeReceipt], frozen=True):
+    """Grades what has no grade, archives what was not used for long, marks contradictions."""
+
+    method: ClassVar[str] = "age"
+    answer: ClassVar[type[Answer]] = AgeReceipt
+    deadline_factor: ClassVar[int] = 60
+    dry_run: bool = True
+    last: bool = False
+    """Give the figures of the last run instead, and look at nothing; `ts` is 0 where there was none."""
+    if_due: bool = False
+    """Only when the setting `lifecycle_hours` says that a run is due; otherwise as with `last`.
+
+    Such a run spares what came in lately, however old it is.
+    """
+
+
+class Revive(Request[Done], frozen=True):
+    """Brings archived records back; references as they were before or as they are in the archive."""
+
+    method: ClassVar[str] = "revive"
+    answer: ClassVar[type[Answer]] = Done
+    refs: tuple[str, ...]
+
+
+class Label(Request[RecordView], frozen=True):
+    """What the operator says about a record; Clew never overwrites it. An empty string takes a word back."""
+
+    method: ClassVar[str] = "label"
+    answer: ClassVar[type[Answer]] = RecordView
+    ref: str
+    kind: str | None = None
+    importance: str | None = None
+    """`must_remember`, `nice_to_have` or `ignore`."""
+    retention: str | None = None
+    """`P0` is never archived, `P1` and `P2` after a while without use."""
+    superseded_by: str | None = None
+    """The reference of the record that holds in its place."""
+
+
+class Duplicate(Answer, frozen=True):
+    """A proposal: two records that say the same, or that contradict each other. Nothing is done about it."""
+
+    keep: str
+    drop: str
+    similarity: float
+    contradiction: bool
+    evidence: tuple[str, ...]
+
+
+class DuplicateList(Answer, frozen=True):
+    proposals: tuple[Duplicate, ...]
+    looked_at: int
+    """Records that were compared."""
+    compared_with_all: int = 0
+    """The newest of them, which were compared with every other one."""
+
+
+class FindDuplicates(Request[DuplicateList], frozen=True):
+    method: ClassVar[str] = "find_duplicates"
+    answer: ClassVar[type[Answer]] = DuplicateList
+    deadline_factor: ClassVar[int] = 20
+    collection: str
+    min_similarity: float = 0.9
+    limit: int = 100
+
+
+class Merge(Request[Done], frozen=True):
+    """The operator's word that records say the same: one stays, the others rest in the archive and lead to it."""
+
+    method: ClassVar[str] = "merge"
+    answer: ClassVar[type[Answer]] = Done
+    keep: str
+    drop: tuple[str, ...]
+
+
+class Touch(Request[Done], frozen=True):
+    method: ClassVar[str] = "touch"
+    answer: ClassVar[type[Answer]] = Done
+    uses: dict[str, tuple[str, ...]]

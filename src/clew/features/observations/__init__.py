@@ -1,0 +1,1 @@
+"""The observation log: dated lines of what happened in a session."""

@@ -1,0 +1,136 @@
+"""The observation log of a session: what happened, in dated lines, and how it is made."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from clew.core.operation import Answer, Request
+
+
+class ObservationLine(Answer, frozen=True):
+    ref: str
+    """Where it is stored, as `collection/id`."""
+    priority: str
+    """`high`, `medium` or `low`."""
+    observed: str
+    """The day it was said."""
+    referenced: str
+    """The day or month it speaks of, where that is another; empty where it names none."""
+    relative: str
+    """How far that is from the day it was said."""
+    who: str
+    """The speaker, or the tool."""
+    text: str
+    """The sentences that tell most, as they were said; of a tool, what was run and how it ended."""
+    trust: str
+    """That of the least trusted of its turns."""
+    sources: tuple[str, ...]
+    """The turns whose words it holds, as `collection/id`."""
+    method: str
+    """`rules`, `merged`, or the name of the model that wrote it."""
+
+
+class ObservationLog(Answer, frozen=True):
+    session_id: str
+    text: str
+    """The block as it stands in a context; the same bytes until the next run."""
+    lines: tuple[ObservationLine, ...]
+    """In the order of the block."""
+    tokens: int
+    """What the lines take, counted on the safe side."""
+    buffer_turns: int
+    """Turns behind the last one that was observed."""
+    buffer_tokens: int
+    """What those take, counted on the safe side."""
+
+
+class ObserveReceipt(Answer, frozen=True):
+    session_id: str
+    runs: int
+    """How many runs of the observer there were; 0 where nothing was due."""
+    reflections: int
+    """How many of them the reflector followed."""
+    added: int
+    """Lines that are new."""
+    dropped: int
+    """Lines that were pruned, or gave way to one they were merged into."""
+    lines: int
+    """Lines of the log as it stands now."""
+    tokens: int
+    """What they take, counted on the safe side."""
+    buffer_turns: int
+    """Turns behind the last one that was observed."""
+    buffer_tokens: int
+    """What those take, counted on the safe side."""
+    degraded: tuple[str, ...] = ()
+
+
+class ObservationStats(Answer, frozen=True):
+    session_id: str
+    runs: int
+    """How many runs of the observer there were."""
+    reflections: int
+    """How many of them the reflector followed."""
+    high: int
+    """Lines of high priority."""
+    medium: int
+    """Lines of medium priority."""
+    low: int
+    """Lines of low priority."""
+    tokens: int
+    """What the lines take, counted on the safe side."""
+    observed_turns: int
+    """Turns that were observed."""
+    observed_tokens: int
+    """What those take."""
+    share: float
+    """What the log takes of what the observed turns take."""
+    cited_turns: int
+    """Turns that a line of the log holds words of."""
+    buffer_turns: int
+    """Turns behind the last one that was observed."""
+    buffer_tokens: int
+    """What those take."""
+
+
+class ObserveRun(Request[ObserveReceipt], frozen=True):
+    """Turn the buffer into observations, where it has passed its bound, and prune the log, where that has.
+
+    With `force`, all turns but the newest are observed, however few they are.
+    """
+
+    method: ClassVar[str] = "observe_run"
+    answer: ClassVar[type[Answer]] = ObserveReceipt
+    deadline_factor: ClassVar[int] = 60
+    session_id: str
+    force: bool = False
+    """Whether the buffer need not have passed its bound."""
+
+
+class ObserveShow(Request[ObservationLog], frozen=True):
+    """The observation log of a session, as it stands in a context and line by line."""
+
+    method: ClassVar[str] = "observe_show"
+    answer: ClassVar[type[Answer]] = ObservationLog
+    session_id: str
+
+
+class ObserveStats(Request[ObservationStats], frozen=True):
+    """How long the observation log of a session is, and how much of the session it stands for."""
+
+    method: ClassVar[str] = "observe_stats"
+    answer: ClassVar[type[Answer]] = ObservationStats
+    deadline_factor: ClassVar[int] = 4
+    session_id: str
+
+
+class ObserveRebuild(Request[ObserveReceipt], frozen=True):
+    """Make the log again from the raw history, run by run, by rules alone.
+
+    The same turns, settings and token counter give the same bytes.
+    """
+
+    method: ClassVar[str] = "observe_rebuild"
+    answer: ClassVar[type[Answer]] = ObserveReceipt
+    deadline_factor: ClassVar[int] = 60
+    session_id: str

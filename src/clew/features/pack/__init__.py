@@ -1,0 +1,1 @@
+"""Packs: the few cited lines that bear on a question, with a trace."""

@@ -1,0 +1,1 @@
+"""Plans: what somebody means to do, and when it is due."""

@@ -1,0 +1,1 @@
+"""Trust: what is held back and why, and its review."""

@@ -1,0 +1,1 @@
+"""Looking after a store: purge, export and import, verify, copies."""

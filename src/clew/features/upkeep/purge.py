@@ -1,0 +1,258 @@
+"""Removing for good: from the store, and from every file beside it, with a receipt and a ledger.
+
+The ledger says when something was purged, of what kind and how much, and knows its target only by a
+digest. It stands in the store and in a file of its own, so that a copy of the store from before a
+purge, put back into place, is purged again when it is opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from clew.core import identity
+from clew.errors import InvalidInput, StoreError
+from clew.features.facts import writing as fact_endings
+from clew.features.graph import aliases as graph_aliases
+from clew.features.ledger import artifacts
+from clew.features.ledger import log as capture_log
+from clew.features.ledger.lines import places_of
+from clew.features.upkeep.operations import ListPurges, PurgeEntryView, PurgeList, PurgeReceipt
+from clew.features.upkeep.operations import Purge as PurgeRequest
+from clew.kernel.intake import SOURCE_URL, check_size, policy_of
+from clew.kernel.parts import Parts
+from clew.storage.protocol import StoredRecord
+from clew.storage.purging import (
+    ARCHIVE,
+    Purge,
+    Purged,
+    PurgeEntry,
+    PurgeKind,
+    counts_of,
+    home_ref,
+    is_from,
+    plain_address,
+    target_digest,
+)
+from clew.text.redaction import Policy, redact
+
+LEDGER_FILE = "purges.jsonl"
+_RECORDS_A_READ = 1000
+
+
+class LedgerLine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """A purge as the file beside the store keeps it."""
+
+    clew: int
+    id: str
+    ts: int
+    kind: str
+    digest: str
+    counts: dict[str, int]
+
+
+def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
+    order = _order(parts, request)
+    foreseen = parts.store.foresee(order)
+    if request.dry_run:
+        return _receipt(order, foreseen, capture_lines=len(foreseen.captures), dry_run=True)
+    lines = capture_log.forget(parts, _belongs(order, foreseen))  # first, so that no harvest brings back what goes
+    if lines == 0 and not any(counts_of(foreseen).values()):
+        return _receipt(order, foreseen, capture_lines=0, dry_run=False)
+    purged = _purged(parts, order)
+    lines += _clean_files(parts, order, purged)
+    return _receipt(order, purged, capture_lines=lines, dry_run=False)
+
+
+def list_purges(parts: Parts, _: ListPurges) -> PurgeList:
+    return PurgeList(
+        purges=tuple(
+            PurgeEntryView(id=entry.id, ts=entry.ts_ms, kind=entry.kind, counts=_figures(entry.counts))
+            for entry in parts.store.purges()
+        )
+    )
+
+
+def reconcile(parts: Parts) -> int:
+    """Finish what a crash left undone, and purge again what an older copy of the store has brought back.
+
+    Gives how many purges were replayed.
+    """
+    with suppress(StoreError):  # where the disk is full or others read, the next who opens the store tries again
+        for entry in parts.store.purges():
+            if entry.target is not None:
+                order = Purge(entry.id, entry.ts_ms, entry.kind, entry.target)
+                _clean_files(parts, order, _read_purged(entry.counts))
+        parts.store.scrub()
+    known = {entry.id for entry in parts.store.purges()}
+    missing = [line for line in _ledger_lines(_ledger_file(parts)) if line.id not in known]
+    return sum(_replay(parts, line) for line in missing)
+
+
+# --- one purge -----------------------------------------------------------------------------------------
+
+
+def _order(parts: Parts, request: PurgeRequest) -> Purge:
+    given = [
+        (kind, target)
+        for kind, target in (
+            (PurgeKind.USER, request.user_id),
+            (PurgeKind.SESSION, request.session_id),
+            (PurgeKind.RECORD, request.ref),
+            (PurgeKind.SOURCE, request.source),
+        )
+        if target is not None
+    ]
+    if len(given) != 1:
+        raise InvalidInput("a purge takes exactly one of userId, sessionId, ref and source")
+    ((kind, target),) = given
+    if kind in (PurgeKind.USER, PurgeKind.SESSION):
+        identity.checked_id(target, f"{kind}Id")
+    check_size("target", target.encode, parts.config.max_text_bytes)
+    also: tuple[str, ...] = ()
+    if kind is PurgeKind.RECORD:
+        target = target.removeprefix(ARCHIVE)
+    if kind is PurgeKind.SOURCE:  # an address is kept as redacted as anything else
+        also = tuple(plain_address(redact(target, policy).text) for policy in Policy)
+        target = plain_address(redact(target, policy_of(parts)).text)
+    return Purge(parts.ids.new(), parts.clock.now_ms(), kind, target, also)
+
+
+def _purged(parts: Parts, order: Purge) -> Purged:
+    """Carry an order out. What had ended stays ended, also where what ended it goes."""
+    before = fact_endings.endings(parts)
+    purged = parts.store.purge(order)
+    fact_endings.keep(parts, before)
+    return purged
+
+
+def _belongs(order: Purge, purged: Purged) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether a captured event goes with what is purged."""
+    sessions, captures = set(purged.sessions), set(purged.captures)
+
+    def goes(event: Mapping[str, Any]) -> bool:
+        if order.kind is PurgeKind.SOURCE and is_from(event.get("source"), order):
+            return True
+        if order.kind is PurgeKind.USER and event.get("userId") == order.target:
+            return True
+        stored = (home_ref(place.collection, place.id) for place in places_of(event))
+        return event.get("sessionId") in sessions or not captures.isdisjoint(stored)
+
+    return goes
+
+
+def _clean_files(parts: Parts, order: Purge, purged: Purged) -> int:
+    """Everything beside the store, again where it was done before; how many captured lines were still there."""
+    lines = capture_log.forget(parts, _belongs(order, purged))
+    artifacts.remove(parts, purged.artifacts)
+    graph_aliases.forget_unnamed(parts)
+    figures = counts_of(purged)
+    _note_in_file(parts, order, figures)
+    parts.store.finish_purge(order.id, figures)
+    return lines
+
+
+def _receipt(order: Purge, purged: Purged, *, capture_lines: int, dry_run: bool) -> PurgeReceipt:
+    return PurgeReceipt(
+        id=order.id,
+        ts=order.ts_ms,
+        kind=order.kind,
+        dry_run=dry_run,
+        artifacts=len(purged.artifacts),
+        capture_lines=capture_lines,
+        **counts_of(purged),
+    )
+
+
+# --- the ledger of purges ------------------------------------------------------------------------------
+
+
+def _ledger_file(parts: Parts) -> Path:
+    return parts.config.data_dir / LEDGER_FILE
+
+
+def _note_in_file(parts: Parts, order: Purge, figures: dict[str, int]) -> None:
+    path = _ledger_file(parts)
+    if any(line.id == order.id for line in _ledger_lines(path)):
+        return
+    line = LedgerLine(1, order.id, order.ts_ms, order.kind, target_digest(order.kind, order.target), figures)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data = msgspec.json.encode(line) + b"\n"
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":  # a crash cut the last line short; it is no line
+            data = b"\n" + data
+        if os.write(descriptor, data) != len(data):
+            raise StoreError("the ledger of purges cannot be written: the disk is full")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _ledger_lines(path: Path) -> Iterator[LedgerLine]:
+    """A last line that a crash cut short is the line of a purge that is not finished, and will be written again."""
+    try:
+        written = path.read_bytes()
+    except FileNotFoundError:
+        return
+    for line in written.splitlines():
+        try:
+            yield msgspec.json.decode(line, type=LedgerLine)
+        except msgspec.MsgspecError:
+            continue
+
+
+def _replay(parts: Parts, line: LedgerLine) -> bool:
+    """Whether this copy of the store held anything of it."""
+    kind = PurgeKind(line.kind)
+    target = next((name for name in _names(parts, kind) if target_digest(kind, name) == line.digest), None)
+    if target is None:
+        parts.store.note_purge(PurgeEntry(line.id, line.ts, kind, line.digest, None, line.counts))
+        return False
+    order = Purge(line.id, line.ts, kind, target)
+    _clean_files(parts, order, _purged(parts, order))
+    return True
+
+
+def _names(parts: Parts, kind: PurgeKind) -> Iterator[str]:
+    """Everything in the store that a purge of a kind could be about."""
+    if kind in (PurgeKind.USER, PurgeKind.SESSION):
+        owners = (_owner(name, kind) for name, _ in parts.store.collections())
+        yield from dict.fromkeys(owner for owner in owners if owner is not None)
+        return
+    for stored in _every_record(parts):
+        if kind is PurgeKind.RECORD:
+            yield from (home_ref(place.collection, place.id) for place in stored.places)
+        elif isinstance(stored.draft.metadata.get(SOURCE_URL), str):
+            yield plain_address(stored.draft.metadata[SOURCE_URL])
+
+
+def _owner(collection: str, kind: PurgeKind) -> str | None:
+    """The user or session a collection is of, whatever it holds."""
+    while identity.kind_of(collection) in ("archive", "elevated", "ledger"):
+        collection = identity.owner_of(collection)
+    of_user, of_session = ("user", "turns", "replies", "_owned"), ("session", "session_raw", "session_summary")
+    kinds = of_user if kind is PurgeKind.USER else of_session
+    return identity.owner_of(collection) if identity.kind_of(collection) in kinds else None
+
+
+def _every_record(parts: Parts) -> Iterator[StoredRecord]:
+    after = 0
+    while page := parts.store.export(after, _RECORDS_A_READ):
+        yield from page
+        after = page[-1].key
+
+
+def _figures(counts: Mapping[str, Any]) -> dict[str, int]:
+    return {name: value for name, value in counts.items() if isinstance(value, int)}
+
+
+def _read_purged(counts: Mapping[str, Any]) -> Purged:
+    return msgspec.convert(dict(counts), Purged)

@@ -1,0 +1,195 @@
+"""Export and import: every record as one line of JSON, the same bytes however often it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from clew.core.identity import HARD, checked_collection, checked_id, is_raw, kind_of
+from clew.core.marks import By, Mark, set_by, value_of
+from clew.core.model import TRUST_OF_PROVENANCE, Draft, Metadata, Provenance, Role, Trust, least
+from clew.core.operation import Done
+from clew.errors import InvalidInput
+from clew.features.authored.service import CATALOGUE
+from clew.features.lifecycle.mark_shapes import known_marks
+from clew.features.upkeep.operations import Backup, Export, ExportPage, Import, ImportReceipt
+from clew.kernel.intake import (
+    MAX_TS_MS,
+    WRITTEN_BY_THE_OPERATOR,
+    check_size,
+    checked_ts,
+    judged,
+    policy_of,
+    search_terms,
+    speaker_in,
+)
+from clew.kernel.parts import Parts
+from clew.kernel.records import checked_cursor, checked_limit
+from clew.storage.protocol import Place, StoredRecord, Task
+from clew.text.excerpts import one_line
+from clew.text.redaction import Policy, redact, redact_json
+
+FORMAT = 1
+MAX_LINES = 5000
+
+E = TypeVar("E", bound=StrEnum)
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+"""Small enough to be counted on for ever."""
+
+_AUTHORED_KINDS = frozenset({kind_of(HARD), kind_of(CATALOGUE)})
+_TROUBLE_CHARS = 200
+
+
+class PlaceLine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    collection: str
+    id: str
+
+
+class RecordLine(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """One record. Search terms and vectors are left out: they are made again from the text."""
+
+    clew: int
+    raw: bool
+    places: tuple[PlaceLine, ...]
+    ts: int
+    role: str | None
+    provenance: str
+    trust: str
+    stability: float
+    tokens: Count
+    version: Annotated[int, Meta(ge=1, le=2**53)]
+    access_count: Count
+    last_used: Annotated[int, Meta(ge=0, le=MAX_TS_MS)] | None
+    text: str
+    metadata: dict[str, Any]
+    marks: dict[str, dict[str, Any]] = {}
+
+
+_encoder = msgspec.json.Encoder(order="sorted")
+_decoder = msgspec.json.Decoder(RecordLine)
+
+
+def export(parts: Parts, request: Export) -> ExportPage:
+    limit = checked_limit(request.limit, MAX_LINES)
+    stored = parts.store.export(checked_cursor(request.cursor), limit)
+    cursor = stored[-1].key if len(stored) == limit else None
+    return ExportPage(lines=tuple(map(_line, stored)), cursor=cursor)
+
+
+def import_lines(parts: Parts, request: Import) -> ImportReceipt:
+    if len(request.lines) > MAX_LINES:
+        raise InvalidInput(f"one import takes at most {MAX_LINES} lines, not {len(request.lines)}")
+    records = [_record(parts, number, text) for number, text in enumerate(request.lines, 1) if text.strip()]
+    tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
+    stored, unchanged = parts.store.restore(records, tasks)
+    return ImportReceipt(stored=stored, unchanged=unchanged)
+
+
+def backup(parts: Parts, request: Backup) -> Done:
+    target = Path(request.path)
+    if not target.is_absolute():
+        raise InvalidInput("a backup's path must be absolute")
+    if target.exists():
+        raise InvalidInput(f"{target} exists; a backup never replaces a file")
+    if not target.parent.is_dir():
+        raise InvalidInput(f"{target.parent} is not a folder")
+    parts.store.backup(target)
+    return Done(count=1)
+
+
+def _line(stored: StoredRecord) -> str:
+    draft = stored.draft
+    written = RecordLine(
+        clew=FORMAT,
+        raw=stored.raw,
+        places=tuple(PlaceLine(place.collection, place.id) for place in stored.places),
+        ts=draft.ts_ms,
+        role=draft.role,
+        provenance=draft.provenance,
+        trust=draft.trust,
+        stability=draft.stability,
+        tokens=draft.tokens,
+        version=stored.version,
+        access_count=stored.access_count,
+        last_used=stored.last_used_ms,
+        text=draft.text,
+        metadata=dict(draft.metadata),
+        marks={name: dict(mark) for name, mark in draft.marks.items()},
+    )
+    return _encoder.encode(written).decode("utf-8")
+
+
+def _record(parts: Parts, number: int, text: str) -> StoredRecord:
+    """What a line says. What is wrong with one is told without what it holds: that was not redacted yet."""
+    try:
+        read = _decoder.decode(text)
+        if read.clew != FORMAT:
+            raise InvalidInput(f"format {read.clew} is not known; this Clew reads format {FORMAT}")
+        return _stored(parts, read)
+    except UnicodeEncodeError:
+        raise InvalidInput(f"line {number}: it must be valid Unicode") from None
+    except (msgspec.MsgspecError, InvalidInput) as error:
+        trouble = one_line(redact(str(error), Policy.SECRETS).text, _TROUBLE_CHARS)
+        raise InvalidInput(f"line {number}: {trouble}") from None
+
+
+def _stored(parts: Parts, read: RecordLine) -> StoredRecord:
+    places = tuple(sorted({Place(checked_collection(p.collection), checked_id(p.id, "id")) for p in read.places}))
+    role = None if read.role is None else _one_of(Role, "role", read.role)
+    provenance = _one_of(Provenance, "provenance", read.provenance)
+    _check_standing(places, read.raw, role, provenance)
+    for what, value in (("metadata", read.metadata), ("marks", read.marks)):
+        check_size(what, partial(msgspec.json.encode, value), parts.config.max_text_bytes)
+    check_size("text", read.text.encode, parts.config.max_text_bytes)
+    policy = policy_of(parts, *(place.collection for place in places))
+    text, (metadata, _) = redact(read.text, policy).text, redact_json(read.metadata, policy)
+    marks = known_marks(read.marks, policy)
+    draft = Draft(
+        text=text,
+        ts_ms=checked_ts(read.ts),
+        role=role,
+        provenance=provenance,
+        trust=_trust(_one_of(Trust, "trust", read.trust), provenance, marks),
+        stability=min(max(read.stability, 0.0), 1.0),
+        tokens=read.tokens,
+        terms=search_terms(text, speaker_in(metadata), read.ts),
+        metadata=metadata,
+        marks=marks,
+    )
+    is_held_back = draft.trust is Trust.QUARANTINED and Mark.TRUST in marks
+    if not is_held_back and set_by(marks, Mark.TRUST) != By.OPERATOR:
+        draft = judged(draft, draft.ts_ms)
+    last_used_ms = read.last_used if read.access_count else None
+    return StoredRecord(0, draft, read.raw, places, read.version, read.access_count, last_used_ms)
+
+
+def _check_standing(places: Sequence[Place], raw: bool, role: Role | None, provenance: Provenance) -> None:
+    """Whether a record of this origin can stand in these places."""
+    if not places or raw != any(is_raw(place.collection) for place in places):
+        raise InvalidInput("a raw turn stands in a raw history, and nothing else does")
+    if (raw and role is None) or (provenance is Provenance.USER_TURN and role is not Role.USER):
+        raise InvalidInput(f"a turn with the role {role} cannot be {provenance}")
+    kinds = {kind_of(place.collection) for place in places}
+    if "elevated" in kinds and not (raw and provenance is Provenance.USER_TURN):
+        raise InvalidInput("only a turn of a user can be guidance")
+    if {kind in _AUTHORED_KINDS for kind in kinds} != {provenance in WRITTEN_BY_THE_OPERATOR}:
+        raise InvalidInput("what the operator wrote stands among authored text, and nothing else does")
+
+
+def _trust(given: Trust, provenance: Provenance, marks: Metadata) -> Trust:
+    """No more than where it came from gives, or the operator's word on it."""
+    said = value_of(marks, Mark.TRUST) if set_by(marks, Mark.TRUST) == By.OPERATOR else None
+    return least((given, TRUST_OF_PROVENANCE[provenance] if said is None else Trust(said["trust"])))
+
+
+def _one_of(kind: type[E], what: str, name: str) -> E:
+    found = next((member for member in kind if member.value == name), None)
+    if found is None:
+        raise InvalidInput(f"{what} must be one of {', '.join(kind)}")
+    return found

@@ -1,0 +1,89 @@
+"""Proof that the store is what it should be: rows, hashes, queue, and an index equal to its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clew.core import identity
+from clew.core.model import Draft
+from clew.features.graph import linking
+from clew.features.upkeep import verify_history
+from clew.features.upkeep.operations import Check, Verify, VerifyReport
+from clew.index.collection import CollectionIndex
+from clew.kernel.intake import search_terms, speaker_in
+from clew.kernel.parts import Parts
+from clew.storage.protocol import Finding
+from clew.text.terms import ANALYSER_VERSION
+
+MAX_PROBLEMS = 20
+_RECORDS_A_READ = 1000
+
+
+def verify(parts: Parts, request: Verify) -> VerifyReport:
+    if request.repair:
+        _repair(parts)
+    checks = tuple(_check(finding) for finding in _findings(parts))
+    return VerifyReport(ok=all(check.ok for check in checks), checks=checks)
+
+
+def terms_of(draft: Draft) -> bytes:
+    return search_terms(draft.text, speaker_in(dict(draft.metadata)), draft.ts_ms)
+
+
+def _repair(parts: Parts) -> None:
+    """What is derived is made again, and what fell out of a view is put back into it. Texts are never touched:
+    what is wrong with them needs a person."""
+    if parts.meaning.usable:
+        parts.store.queue_missing_vectors()
+    if _terms(parts).problems:
+        parts.store.replace_terms(ANALYSER_VERSION, terms_of)
+    verify_history.repair(parts)
+    linking.repair(parts)
+
+
+def _findings(parts: Parts) -> Iterator[Finding]:
+    yield from parts.store.findings()
+    yield _terms(parts)
+    yield _indexes(parts)
+    yield from verify_history.findings(parts)
+    yield linking.finding(parts)
+    yield _facts(parts)
+
+
+def _terms(parts: Parts) -> Finding:
+    """Every record is found by the words that stand in it."""
+    problems: list[str] = []
+    after = count = 0
+    while stored := parts.store.export(after, _RECORDS_A_READ):
+        after = stored[-1].key
+        count += len(stored)
+        problems += [f"record {item.key}" for item in stored if terms_of(item.draft) != item.draft.terms]
+    return Finding("search terms", f"{count} records carry the terms of their text", tuple(problems[:MAX_PROBLEMS]))
+
+
+def _indexes(parts: Parts) -> Finding:
+    """Each index, as it is kept up to date bit by bit, equals one built anew from the rows."""
+    names = [name for name, _ in parts.store.collections()]
+    problems = []
+    for name in names:
+        with parts.indexes.current(name) as kept:
+            fresh = CollectionIndex(name)
+            fresh.apply(parts.store.feed(name, 0))
+            if fresh.until == kept.until and not kept.equals(fresh):
+                problems.append(name)
+    return Finding("indexes", f"{len(names)} collection indexes equal their rows", tuple(problems[:MAX_PROBLEMS]))
+
+
+def _facts(parts: Parts) -> Finding:
+    """What is kept of each log of facts, entry by entry, equals one replayed from the rows."""
+    names = [name for name, _ in parts.store.collections() if identity.kind_of(name) == "facts"]
+    problems = []
+    for name in names:
+        kept, fresh = parts.facts.rebuilt(parts, identity.user_of_facts(name))
+        if kept.canonical() != fresh.canonical():
+            problems.append(name)
+    return Finding("facts", f"{len(names)} logs of facts equal their rows", tuple(problems[:MAX_PROBLEMS]))
+
+
+def _check(finding: Finding) -> Check:
+    return Check(name=finding.name, ok=not finding.problems, proof=finding.proof, problems=finding.problems)

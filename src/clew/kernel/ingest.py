@@ -1,0 +1,163 @@
+"""Keeping turns and records: checked, given their properties by provenance, written, acknowledged.
+
+The call returns when the rows are durable. Vectors and the gate come behind it, from the queue.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from clew.core import identity
+from clew.core.marks import By, Mark, set_by
+from clew.core.model import PROVENANCE_OF_ROLE, Draft, Provenance, Role, kind_named, least, role_of
+from clew.core.operation import JsonObject
+from clew.errors import InvalidInput
+from clew.kernel.intake import Intake, checked_ts, draft_of
+from clew.kernel.operations import Ingest, IngestBatch, IngestBatchReceipt, IngestReceipt, Message, Put, PutReceipt
+from clew.kernel.parts import Parts
+from clew.storage.protocol import NewRecord, NewTurn, Place, Task
+from clew.text.own_text import without_own
+from clew.text.speakers import other_writer
+
+
+def ingest(parts: Parts, request: Ingest) -> IngestReceipt:
+    if request.heartbeat:
+        return IngestReceipt(id=request.message.id or "", stored=False)
+    batch = IngestBatch(session_id=request.session_id, messages=(request.message,), user_id=request.user_id)
+    return ingest_batch(parts, batch).receipts[0]
+
+
+def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
+    now_ms = parts.clock.now_ms()
+    seen: Counter[tuple[str, int, str]] = Counter()
+    turns = []
+    taken = []
+    for message in request.messages:
+        ts_ms = now_ms if message.ts is None else checked_ts(message.ts)
+        intake = _taken_in(parts, request, message, ts_ms)
+        same = (message.role, ts_ms, intake.draft.text)
+        turns.append(_turn(parts, request, message, intake, seen[same]))
+        taken.append(intake)
+        seen[same] += 1
+    fresh = parts.store.append(turns)
+    receipts = tuple(map(_receipt, turns, taken, fresh))
+    return IngestBatchReceipt(receipts=receipts)
+
+
+def put(parts: Parts, request: Put) -> PutReceipt:
+    """A record a client stores under an id of its own."""
+    place = Place(identity.checked_collection(request.collection), identity.checked_id(request.id, "id"))
+    if identity.is_derived(place.collection):
+        raise InvalidInput(f"{place.collection} is written by Clew alone; nothing can be put there")
+    role = request.metadata.get("role")
+    ts = request.metadata.get("ts")
+    intake = draft_of(
+        parts,
+        request.text,
+        collection=place.collection,
+        role=_known_role(role),
+        provenance=Provenance.MEMORY,
+        ts_ms=checked_ts(ts) if isinstance(ts, int) and not isinstance(ts, bool) else parts.clock.now_ms(),
+        metadata=request.metadata,
+        kind=None if request.kind is None else kind_named(request.kind),
+        source=request.source,
+    )
+    tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
+    draft = _trusted_no_more(parts, place, intake.draft)
+    ((version, changed),) = parts.store.put([NewRecord(draft, place, tasks)])
+    return PutReceipt(version=version, changed=changed, redacted=intake.redacted)
+
+
+def _trusted_no_more(parts: Parts, place: Place, draft: Draft) -> Draft:
+    """The same words again are trusted no more than before: leaving out where they came from does not clear them.
+
+    Where the operator has judged them, the store keeps to that.
+    """
+    for held in parts.store.get(place.collection, [place.id]):
+        lower = least((held.trust, draft.trust)) is not draft.trust
+        if lower and held.text == draft.text and set_by(held.marks, Mark.TRUST) != By.OPERATOR:
+            verdict = {name: mark for name, mark in held.marks.items() if name == Mark.TRUST}
+            return replace(draft, trust=held.trust, marks={**draft.marks, **verdict})
+    return draft
+
+
+def _known_role(name: object) -> Role | None:
+    """A client's own records may call themselves anything; only a role we know counts as one."""
+    try:
+        return role_of(name) if isinstance(name, str) else None
+    except InvalidInput:
+        return None
+
+
+def _taken_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) -> Intake:
+    """What a host put into the user's words is not theirs. A turn is one record and is trusted as a whole, so a client
+    that wants to keep both apart gives them as two turns."""
+    role = role_of(message.role)
+    writer = other_writer(message.text) if role is Role.USER and message.source is None else None
+    return draft_of(
+        parts,
+        message.text,
+        collection=identity.session_raw(batch.session_id),
+        also=() if batch.user_id is None else (identity.turns_of(batch.user_id),),
+        role=role,
+        provenance=_provenance(role, message),
+        ts_ms=ts_ms,
+        metadata=_turn_metadata(message),
+        source=message.source if writer is None else f"host:{writer}",
+    )
+
+
+def _turn(parts: Parts, batch: IngestBatch, message: Message, intake: Intake, occurrence: int) -> NewTurn:
+    """A turn of a user is shown among their turns, a reply among the replies; what tools did is known to be theirs."""
+    session_id, user_id, draft = batch.session_id, batch.user_id, intake.draft
+    id_ = _turn_id(parts, session_id, message, intake, occurrence)
+    places = [Place(identity.session_raw(session_id), id_), Place(identity.session(session_id), id_)]
+    tasks = [Task.EMBED, Task.LINK] if parts.meaning.wanted else [Task.LINK]
+    if user_id is not None and draft.provenance is Provenance.USER_TURN:
+        places.append(Place(identity.turns_of(user_id), identity.turn_name(session_id, id_)))
+        tasks += [Task.GATE] if without_own(draft.text).strip() else []
+    elif user_id is not None:
+        whose = identity.replies_to if draft.role is Role.ASSISTANT else identity.owned_by
+        places.append(Place(whose(user_id), identity.turn_name(session_id, id_)))
+    return NewTurn(draft, tuple(places), tuple(tasks))
+
+
+def _turn_id(parts: Parts, session_id: str, message: Message, intake: Intake, occurrence: int) -> str:
+    """Made from what is kept: a secret that was cut out must not shine through a hash."""
+    if message.id is not None:
+        return identity.checked_id(message.id, "id")
+    if message.ts is not None:
+        draft = intake.draft
+        return identity.turn_id(session_id, role_of(message.role), draft.ts_ms, draft.text, occurrence)
+    return parts.ids.new()
+
+
+def _provenance(role: Role, message: Message) -> Provenance:
+    """Some hosts send tool results in the user's name; the tool said them all the same."""
+    call = message.metadata.get("toolCallId") if message.tool_call_id is None else message.tool_call_id
+    answers_tool = role is Role.USER and isinstance(call, str)
+    return Provenance.TOOL_OUTPUT if answers_tool else PROVENANCE_OF_ROLE[role]
+
+
+def _turn_metadata(message: Message) -> JsonObject:
+    """What the caller gave; tool calls and the speaker are kept beside it, under their wire names."""
+    given: JsonObject = {}
+    if message.speaker:
+        given["speaker"] = message.speaker
+    if message.tool_call_ids:
+        given["toolCallIds"] = list(message.tool_call_ids)
+    if message.tool_call_id is not None:
+        given["toolCallId"] = message.tool_call_id
+    return given | message.metadata
+
+
+def _receipt(turn: NewTurn, intake: Intake, stored: bool) -> IngestReceipt:
+    return IngestReceipt(
+        id=turn.places[0].id,
+        stored=stored,
+        duplicate=not stored,
+        collections=tuple(place.collection for place in turn.places if not identity.is_internal(place.collection)),
+        tokens=turn.draft.tokens,
+        redacted=intake.redacted,
+    )

@@ -1,0 +1,227 @@
+"""The one way in: whatever is to be kept is redacted, judged and given its properties here, before it is written.
+
+What was cut out leaves no trace but its kind. Trust comes from where a text is from; wording can only lower
+it: a text that reads like an attempt to steer its reader is quarantined until someone has looked at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from clew.core import identity
+from clew.core.marks import By, Mark, made
+from clew.core.model import (
+    STABILITY_OF_PROVENANCE,
+    TRUST_OF_PROVENANCE,
+    Draft,
+    Kind,
+    Metadata,
+    Provenance,
+    Role,
+    Trust,
+)
+from clew.core.operation import JsonObject
+from clew.errors import InvalidInput, TooLarge
+from clew.kernel.parts import Parts
+from clew.text.grading import importance
+from clew.text.grading.kinds import kind_of_text
+from clew.text.injection import suspect
+from clew.text.own_text import without_own
+from clew.text.redaction import Policy, redact, redact_json
+from clew.text.terms import analyse, lexical_text, pack, signs
+
+MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
+
+SOURCE_URL = "sourceUrl"
+"""Where metadata names the outside address a text came from."""
+
+WRITTEN_BY_THE_OPERATOR = frozenset({Provenance.AUTHORED, Provenance.NOTE})
+_GRADED = frozenset({"user", "global", "ledger"})
+"""Kinds of collection whose records are kept for what they say, and graded by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    draft: Draft
+    redacted: tuple[str, ...]
+    """Kinds of what was cut out, each once."""
+
+
+def draft_of(
+    parts: Parts,
+    text: str,
+    *,
+    collection: str,
+    also: Iterable[str] = (),
+    role: Role | None,
+    provenance: Provenance,
+    ts_ms: int,
+    metadata: JsonObject,
+    kind: Kind | None = None,
+    tool: str | None = None,
+    source: str | None = None,
+) -> Intake:
+    """A text that comes in from outside, for one collection or several.
+
+    Its source is what the caller names as such, or else what its metadata gives as the address it came from.
+    """
+    if source is not None:
+        metadata = {**metadata, SOURCE_URL: source}
+    _check_sizes(parts, text, metadata)
+    policy = policy_of(parts, collection, *also)
+    clean = redact(text, policy)
+    clean_metadata, cut = redact_json(metadata, policy)
+    draft = make_draft(
+        parts,
+        clean.text,
+        role=role,
+        provenance=Provenance.WEB if source is not None or _names_source(metadata) else provenance,
+        ts_ms=ts_ms,
+        metadata=clean_metadata,
+    )
+    draft = judged(draft, parts.clock.now_ms())
+    if any(identity.kind_of(name) in _GRADED for name in (collection, *also)):
+        draft = graded(draft, parts.clock.now_ms(), kind, tool)
+    return Intake(draft, tuple(dict.fromkeys([*(found.kind for found in clean.found), *cut])))
+
+
+def make_draft(
+    parts: Parts, text: str, *, role: Role | None, provenance: Provenance, ts_ms: int, metadata: JsonObject
+) -> Draft:
+    """A text with all that its origin says of it. For what Clew makes itself from texts it has taken in."""
+    _check_sizes(parts, text, metadata)
+    return Draft(
+        text=text,
+        ts_ms=ts_ms,
+        role=role,
+        provenance=provenance,
+        trust=TRUST_OF_PROVENANCE[provenance],
+        stability=STABILITY_OF_PROVENANCE[provenance],
+        tokens=parts.counter.estimate(text),
+        terms=search_terms(text, speaker_in(metadata), ts_ms),
+        metadata=metadata,
+    )
+
+
+def judged(draft: Draft, now_ms: int) -> Draft:
+    """Quarantined where its wording asks for it, unless the operator wrote it.
+
+    Whoever is named as speaker, and the tool, are shown with the text and read with it.
+    """
+    read = "\n".join([*_names_in(draft.metadata), draft.text])
+    suspicion = None if draft.provenance in WRITTEN_BY_THE_OPERATOR else suspect(read)
+    if suspicion is None:
+        return draft
+    verdict = {"trust": Trust.QUARANTINED.value, "reason": suspicion.reason, "signals": list(suspicion.signals)}
+    marks = {**draft.marks, Mark.TRUST.value: made(verdict, By.CLEW, now_ms)}
+    return replace(draft, trust=Trust.QUARANTINED, marks=marks)
+
+
+def graded(draft: Draft, now_ms: int, kind: Kind | None = None, tool: str | None = None) -> Draft:
+    """With its kind and how important it is."""
+    learnt = without_own(draft.text)
+    kind = kind or kind_of_text(learnt, draft.role)
+    marks = {
+        **draft.marks,
+        Mark.KIND.value: made(kind.value, By.CLEW, now_ms),
+        Mark.GRADE.value: made(grade_value(importance.grade(learnt, kind, tool)), By.CLEW, now_ms),
+    }
+    return replace(draft, marks=marks)
+
+
+def grade_value(grade: importance.Grade) -> JsonObject:
+    """A grade as a mark keeps it."""
+    return {
+        "score": grade.score,
+        "label": grade.label.value,
+        "reasons": list(grade.reasons),
+        "method": importance.METHOD,
+        "version": importance.VERSION,
+    }
+
+
+def policy_of(parts: Parts, *collections: str) -> Policy:
+    """What is cut from a text that is to stand in these collections: the first setting that names one of them."""
+    scopes = [scope for name in collections for scope in (name, _owner_scope(name))]
+    for setting in parts.config.redaction_scopes:
+        pattern, _, policy = setting.rpartition("=")
+        if any(fnmatchcase(scope, pattern) for scope in scopes):
+            return Policy(policy)
+    return Policy(parts.config.redaction)
+
+
+def redacted_json(parts: Parts, value: Any, *collections: str) -> Any:
+    """JSON without what the policy of these collections cuts."""
+    return redact_json(value, policy_of(parts, *collections))[0]
+
+
+def search_terms(text: str, speaker: str | None, ts_ms: int) -> bytes:
+    """Clew's own words that came back in a transcript are nothing to find it by."""
+    own = without_own(text)
+    return pack(analyse(lexical_text(own, speaker, ts_ms)), signs(own, speaker, ts_ms))
+
+
+def speaker_in(metadata: JsonObject) -> str | None:
+    speaker = metadata.get("speaker")
+    return speaker if isinstance(speaker, str) and speaker else None
+
+
+def check_unicode(what: str, text: str) -> None:
+    """Whether a text can be written down, and so looked for in what was."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _half_a_character(what) from None
+
+
+def checked_ts(ts_ms: int) -> int:
+    if not 0 <= ts_ms <= MAX_TS_MS:
+        raise InvalidInput(f"ts must be milliseconds since 1970, at most the year 9999, not {ts_ms}")
+    return ts_ms
+
+
+def check_size(what: str, encode: Callable[[], bytes], limit: int) -> None:
+    """Whether something can be written down at all, and is not too long when it is."""
+    try:
+        size = len(encode())
+    except UnicodeEncodeError:
+        raise _half_a_character(what) from None
+    except (TypeError, RecursionError) as error:
+        raise InvalidInput(f"{what} must be JSON: {error}") from None
+    if size > limit:
+        raise TooLarge(f"{what} has {size} bytes; the limit is {limit} (setting max_text_bytes)")
+
+
+def _half_a_character(what: str) -> InvalidInput:
+    return InvalidInput(f"{what} must be valid Unicode; it holds half of a surrogate pair")
+
+
+def _check_sizes(parts: Parts, text: str, metadata: JsonObject) -> None:
+    check_size("text", text.encode, parts.config.max_text_bytes)
+    check_size("metadata", lambda: msgspec.json.encode(metadata), parts.config.max_text_bytes)
+
+
+def _names_source(metadata: JsonObject) -> bool:
+    address = metadata.get(SOURCE_URL)
+    return isinstance(address, str) and address != ""
+
+
+def _names_in(metadata: Metadata) -> list[str]:
+    """Who a text says it is from."""
+    names = (metadata.get(key) for key in ("speaker", "toolName"))
+    return [name for name in names if isinstance(name, str) and name]
+
+
+def _owner_scope(collection: str) -> str:
+    """The user or session a collection belongs to, as a scope is named in the settings: `user:ann`, `session:s1`."""
+    kind, owner = identity.kind_of(collection), identity.owner_of(collection)
+    if kind in ("turns", "replies"):
+        return f"user:{owner}"
+    if kind in ("session_raw", "session_summary"):
+        return f"session:{owner}"
+    return owner if kind in ("elevated", "ledger", "archive") else collection

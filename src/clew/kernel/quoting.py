@@ -1,0 +1,74 @@
+"""A stored record as a line that quotes it: when it was said, by whom, and how far it is trusted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from clew.core.identity import kind_of
+from clew.core.model import Provenance, Record, Trust
+from clew.kernel.parts import Parts
+from clew.text.excerpts import one_line
+from clew.text.framing import Quoted, spoken
+
+MAX_WHO_CHARS = 80
+"""Of a speaker's name, which is whatever a client says it is."""
+_RECENT_MS = 2 * 24 * 60 * 60 * 1000
+
+
+def quoted(record: Record, now_ms: int, text: str | None = None) -> Quoted:
+    """A record as a line of a frame, with where it is stored if it can be opened: a summary, or a text that was cut."""
+    shown = record.text if text is None else text
+    opens = record.provenance is Provenance.SUMMARY or shown != record.text
+    return Quoted(
+        when=when(record, now_ms),
+        who=one_line(speaker_of(record), MAX_WHO_CHARS),
+        text=shown,
+        trust=_warning(record),
+        ref=record.ref if opens else "",
+    )
+
+
+def said(turn: Record) -> str:
+    """A turn that was asked for by name, as a line under its time."""
+    return spoken(one_line(speaker_of(turn), MAX_WHO_CHARS), turn.text, _warning(turn))
+
+
+def when(record: Record, now_ms: int) -> str:
+    """The day something was said, and the minute if it is recent or to come. A summary names its own span of time."""
+    if record.provenance is Provenance.SUMMARY:
+        return ""
+    is_recent = now_ms - record.ts_ms < _RECENT_MS
+    return _minute(record.ts_ms // 60_000) if is_recent else _day(record.ts_ms // 86_400_000)
+
+
+@lru_cache(maxsize=4096)
+def _day(number: int) -> str:
+    return datetime.fromtimestamp(number * 86_400, UTC).isoformat()[: len("YYYY-MM-DD")]
+
+
+@lru_cache(maxsize=4096)
+def _minute(number: int) -> str:
+    return datetime.fromtimestamp(number * 60, UTC).isoformat(" ")[: len("YYYY-MM-DD HH:MM")]
+
+
+def _warning(record: Record) -> str:
+    """The trust of a text, where it is worth a word."""
+    return record.trust if record.trust in (Trust.UNTRUSTED, Trust.QUARANTINED) else ""
+
+
+_DERIVED = {"facts": "fact", "plans": "plan", "observations": "observation"}
+"""What a record of a collection is, where nobody said it."""
+
+
+def line_tokens(parts: Parts, line: str) -> int:
+    """What a line costs with its end, which tokenizers join to what stands before it."""
+    return parts.counter.bound(f"{line}\n")
+
+
+def speaker_of(record: Record) -> str:
+    """Who said it: the name it was given, else the tool's, else the role; of what nobody said, what it is."""
+    names = (record.metadata.get(key) for key in ("speaker", "toolName"))
+    nobody = "summary" if record.provenance is Provenance.SUMMARY else "note"
+    nobody = _DERIVED.get(kind_of(record.collection), nobody)
+    return next((name for name in names if isinstance(name, str) and name), record.role or nobody)

@@ -1,0 +1,166 @@
+"""Records by name: reading, listing, taking out of a collection, counting uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from clew.core import identity
+from clew.core.identity import checked_collection
+from clew.core.model import Provenance, Record
+from clew.core.operation import Done
+from clew.errors import InvalidInput, RawHistoryProtected
+from clew.kernel.intake import check_size, redacted_json
+from clew.kernel.operations import (
+    AddHint,
+    Clear,
+    CollectionList,
+    CollectionView,
+    Delete,
+    EnsureCollections,
+    Get,
+    Journal,
+    JournalEntry,
+    ListCollections,
+    ListRecords,
+    ReadJournal,
+    Records,
+    RecordView,
+)
+from clew.kernel.parts import Parts
+from clew.text.framing import clip
+
+MAX_PAGE = 10_000
+MAX_HINT_BYTES = 64 * 1024
+"""Of what a host notes in the journal, which is bounded in number and must be in size."""
+MAX_CHARS = 1 << 30
+
+
+def get(parts: Parts, request: Get) -> Records:
+    found = tuple(map(view, parts.store.get(request.collection, request.ids)))
+    if request.max_chars is None:
+        return Records(records=found)
+    max_chars = checked_limit(request.max_chars, MAX_CHARS)
+    return Records(records=tuple(_bounded(record, max_chars) for record in found))
+
+
+def _bounded(record: RecordView, max_chars: int) -> RecordView:
+    """Neither the text nor anything in the metadata is longer than that; what is, shows as a text with a cut."""
+    metadata = {name: _clipped(value, max_chars) for name, value in record.metadata.items()}
+    return replace(record, text=clip(record.text, max_chars), metadata=metadata)
+
+
+def _clipped(value: Any, max_chars: int) -> Any:
+    if isinstance(value, str):
+        return clip(value, max_chars)
+    written = msgspec.json.encode(value).decode("utf-8") if isinstance(value, dict | list) else ""
+    return clip(written, max_chars) if len(written) > max_chars else value
+
+
+def list_records(parts: Parts, request: ListRecords) -> Records:
+    limit = checked_limit(request.limit, MAX_PAGE)
+    page = parts.store.page(request.collection, checked_cursor(request.cursor), limit)
+    wanted = page if request.key is None else _where(page, request.key, request.value)
+    cursor = page[-1].seq if len(page) == limit else None
+    return Records(records=tuple(map(view, wanted)), cursor=cursor)
+
+
+def list_collections(parts: Parts, _: ListCollections) -> CollectionList:
+    found = parts.store.collections()
+    return CollectionList(collections=tuple(CollectionView(name=name, count=count) for name, count in found))
+
+
+def delete(parts: Parts, request: Delete) -> Done:
+    _refuse_to_break(parts, request.collection, request.ids)
+    return Done(count=parts.store.remove(request.collection, request.ids))
+
+
+def clear(parts: Parts, request: Clear) -> Done:
+    _refuse_to_break(parts, request.collection, None)
+    return Done(count=parts.store.clear(request.collection))
+
+
+def ensure_collections(parts: Parts, request: EnsureCollections) -> Done:
+    parts.store.ensure([checked_collection(name) for name in request.collections])
+    return Done(count=len(request.collections))
+
+
+def add_hint(parts: Parts, request: AddHint) -> Done:
+    check_size("details", lambda: msgspec.json.encode(request.details), MAX_HINT_BYTES)
+    check_size("hook", request.hook.encode, MAX_HINT_BYTES)
+    scope = () if request.session_id is None else (identity.session(request.session_id),)
+    hook, details = redacted_json(parts, [request.hook, request.details], *scope)
+    parts.store.add_hint(parts.clock.now_ms(), hook, request.session_id, details)
+    return Done(count=1)
+
+
+def read_journal(parts: Parts, request: ReadJournal) -> Journal:
+    hints = parts.store.hints(request.session_id, checked_limit(request.limit, MAX_PAGE))
+    return Journal(
+        entries=tuple(
+            JournalEntry(
+                seq=hint.seq, ts=hint.ts_ms, hook=hint.hook, session_id=hint.session_id, details=dict(hint.details)
+            )
+            for hint in hints
+        )
+    )
+
+
+def view(record: Record) -> RecordView:
+    """A record as callers see it."""
+    return RecordView(
+        collection=record.collection,
+        id=record.id,
+        text=record.text,
+        ts=record.ts_ms,
+        role=record.role.value if record.role else None,
+        provenance=record.provenance.value,
+        trust=record.trust.value,
+        stability=record.stability,
+        tokens=record.tokens,
+        version=record.version,
+        access_count=record.access_count,
+        metadata=dict(record.metadata),
+        marks=dict(record.marks),
+        last_used=record.last_used_ms,
+    )
+
+
+def checked_cursor(cursor: int) -> int:
+    if not 0 <= cursor < 2**32:
+        raise InvalidInput(f"{cursor} is not a cursor that a page gave")
+    return cursor
+
+
+def checked_limit(limit: int, highest: int) -> int:
+    if not 1 <= limit <= highest:
+        raise InvalidInput(f"the number asked for must be from 1 to {highest}, not {limit}")
+    return limit
+
+
+def _refuse_to_break(parts: Parts, collection: str, ids: Sequence[str] | None) -> None:
+    """Summaries are the way back to what they stand for, and authored nodes follow their files.
+
+    Guidance may go: who gave it may take it back.
+    """
+    if identity.is_derived(collection) and identity.kind_of(collection) != "elevated":
+        raise RawHistoryProtected(f"{collection} is kept by Clew; its records cannot be deleted one by one")
+    if identity.kind_of(collection) == "session":
+        session_id = identity.owner_of(collection)
+        kept = parts.store.page(identity.session_summary(session_id), 0, MAX_PAGE) if ids is None else []
+        named = [record.id for record in kept] if ids is None else ids
+        shown = parts.store.get(collection, named)
+        if any(record.provenance is Provenance.SUMMARY for record in shown):
+            raise RawHistoryProtected(f"{collection} holds summaries, which lead back to turns; they cannot be deleted")
+
+
+def _where(records: Sequence[Record], key: str, value: object) -> list[Record]:
+    """JSON equality: 1 and true are different values."""
+    return [
+        record
+        for record in records
+        if key in record.metadata and type(record.metadata[key]) is type(value) and record.metadata[key] == value
+    ]

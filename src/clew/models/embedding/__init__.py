@@ -1,0 +1,1 @@
+"""Embedders: from a text to a vector."""

@@ -1,0 +1,1 @@
+"""Model packs: built, downloaded, checked, opened."""

@@ -1,0 +1,1 @@
+"""Summarizers: from several texts to one."""

@@ -1,1 +1,0 @@
-"""What the engine does with rows, indexes and models: one file a verb."""

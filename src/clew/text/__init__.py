@@ -1,0 +1,1 @@
+"""Rules about text: terms, dates, sentences, frames. Pure."""

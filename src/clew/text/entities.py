@@ -1,0 +1,145 @@
+"""The words of the graph: what kinds of entities and edges there are, and how a name is written to be the same name.
+
+An entity belongs to an owner: a user, a session whose user is not known, or all. What a record says about entities
+is derived from the record alone, so the graph can be made again from the records at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from clew.core import identity
+from clew.text.letters import one_form
+
+MAX_NAME_CHARS = 120
+SHARED = "shared"
+"""The owner of what everybody may see: global records and what the operator wrote."""
+
+_EDGES_OF_NAMES = " \t\n.,;:!?'\"`*_()[]{}<>«»“”‘’|#"
+
+
+class EntityKind(StrEnum):
+    PROJECT = "project"
+    REPO = "repo"
+    DECISION = "decision"
+    CONCEPT = "concept"
+    """Anything that is named and not known to be one of the others."""
+    TOOL = "tool"
+    PERSON = "person"
+    FILE = "file"
+
+
+class EdgeKind(StrEnum):
+    USES = "uses"
+    BLOCKED_BY = "blocked_by"
+    RELATES_TO = "relates_to"
+    EVALUATES = "evaluates"
+    DECIDES = "decides"
+    MENTIONS = "mentions"
+
+
+UPSTREAM = (EdgeKind.USES, EdgeKind.BLOCKED_BY)
+"""Edges that lead from what stands on something to what it stands on."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Named:
+    """An entity as a record names it."""
+
+    kind: EntityKind
+    name: str
+    """In the one form in which names are compared."""
+    title: str
+    """As it was written."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Joined:
+    """A directed edge between two entities of one record, by their places among them."""
+
+    source: int
+    target: int
+    kind: EdgeKind
+    weight: float
+    """How sure and how close, in (0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What one record says about entities."""
+
+    entities: tuple[Named, ...] = ()
+    edges: tuple[Joined, ...] = ()
+
+
+def in_order(entities: Sequence[Named], edges: Iterable[Joined]) -> Extract:
+    """What a record says in the one order that equal extracts have."""
+    order = sorted(range(len(entities)), key=entities.__getitem__)
+    places = {old: new for new, old in enumerate(order)}
+    moved = (replace(edge, source=places[edge.source], target=places[edge.target]) for edge in edges)
+    return Extract(tuple(entities[old] for old in order), tuple(sorted(moved)))
+
+
+def canonical(title: str) -> str:
+    """A name in the form in which it is compared; empty where nothing is left of it."""
+    folded = " ".join(one_form(title[: 4 * MAX_NAME_CHARS]).casefold().split())
+    return folded.strip(_EDGES_OF_NAMES)[:MAX_NAME_CHARS].strip(_EDGES_OF_NAMES)
+
+
+def tidy(title: str) -> str:
+    """A name as it is shown: on one line, without what marks it up, and bounded."""
+    shown = " ".join(title[: 4 * MAX_NAME_CHARS].split()).strip(_EDGES_OF_NAMES)
+    return shown[:MAX_NAME_CHARS].strip(_EDGES_OF_NAMES)
+
+
+def named(kind: EntityKind, title: str) -> Named | None:
+    """An entity of this name; None where it is no name."""
+    name = canonical(title)
+    return Named(kind, name, tidy(title) or name) if name else None
+
+
+def owner_of_user(user_id: str) -> str:
+    return f"user:{user_id}"
+
+
+def owner_of_session(session_id: str) -> str:
+    return f"session:{session_id}"
+
+
+def owner_of_record(collections: Iterable[str]) -> str | None:
+    """Whose the entities of a record are, by the collections it stands in; None where it gives none.
+
+    A turn belongs to its user and, where none is known, to its session.
+    """
+    owners = [owner for owner in map(_owner_of, collections) if owner is not None]
+    return min(owners, key=_nearness, default=None)
+
+
+def owners_seen_by(user_id: str | None, session_id: str | None) -> tuple[str, ...]:
+    """Whose entities a question may see: its user's, its session's, and those of all."""
+    own = [owner_of_user(user_id)] if user_id is not None else []
+    own += [owner_of_session(session_id)] if session_id is not None else []
+    return (*own, SHARED)
+
+
+def _owner_of(collection: str) -> str | None:
+    """By the whole name: `global:x` is anybody's collection, and not what is for all."""
+    home = collection.removeprefix(identity.archive_of(""))
+    kind, whose = identity.kind_of(home), identity.owner_of(home)
+    if home == identity.GLOBAL or kind == "authored" or (kind == "facts" and whose == identity.GLOBAL):
+        return SHARED
+    if kind in _OF_USER:
+        return owner_of_user(whose)
+    if kind == "session_raw":
+        return owner_of_session(whose)
+    is_owned = kind in ("facts", "ledger", "elevated") and whose.startswith(("user:", "session:"))
+    return whose if is_owned else None
+
+
+_OF_USER = ("user", "turns", "replies", "_owned")
+
+
+def _nearness(owner: str) -> int:
+    return ("user", "session", SHARED).index(owner.partition(":")[0])

@@ -1,0 +1,1 @@
+"""How much a text matters, what kind it is, and by which signs."""

@@ -1,0 +1,196 @@
+"""Secrets that only their name gives away: `password = …`, `"api_key": …`, `<token>…</token>`, `--token …`.
+
+The name says how much its value must look like a secret. What is called a password is one unless it reads as a word of
+a text or as code; what is called a token or a secret must look made by chance; what is only called a key, or stands
+beside the name of a service, must look so more plainly, since most keys open nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clew.text.redaction.values import Cut, is_password, is_random, is_stand_in, is_uuid
+
+_PASS_WORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
+PASSWORD_NAMES = (*_PASS_WORDS, "_pass", "dbpass", *(f"_{word}" for word in _PASS_WORDS), "dbpassword", "dbpasswd")
+"""Also with what stands before the shorter ones: of all that begin at one place, only the longest is looked at."""
+
+TOKEN_NAMES = (
+    "token", "secret", "apikey", "api_key", "api-key", "api key", "accesskey", "access_key", "access-key", "privatekey",
+    "private_key", "private-key", "credential", "accountkey", "sharedkey", "shared_key", "authkey", "auth_key",
+    "encryptionkey", "encryption_key", "signingkey", "signing_key", "masterkey", "master_key", "authorization",
+    "x-auth", "connectionstring", "connection_string",
+)  # fmt: skip
+KEY_NAMES = ("key", "auth", "creds", "jwt", "client_id", "clientid", "client-id")
+SERVICE_NAMES = tuple(
+    "adafruit adobe airtable akamai algolia alibaba amplitude anthropic artifactory asana atlassian auth0 aws "
+    "azure beamer bitbucket bitly bittrex braintree bugsnag cloudflare cloudinary codecov cohere coinbase "
+    "confluent contentful contribsys databricks datadog deepseek digitalocean discord docusign doppler drone "
+    "dropbox dynatrace easypost elastic etsy facebook fastly figma finicity finnhub firebase flickr flutterwave "
+    "freshbooks github gitlab gitter gocardless grafana harness hashicorp heroku honeycomb hubspot huggingface "
+    "infracost instagram intercom jenkins jfrog jira kraken kucoin launchdarkly linear linkedin lob looker "
+    "mailchimp mailgun mailjet mandrill mapbox mattermost maxmind meraki messagebird mixpanel netlify newrelic "
+    "new_relic notion npm nytimes octopus okta openai opsgenie pagerduty paypal pendo plaid planetscale postman "
+    "postmark pulumi pusher rapidapi readme rollbar salesforce scaleway segment sendbird sendgrid sendinblue "
+    "sentry servicenow shippo shopify sidekiq slack snyk sonar sourcegraph splunk square squarespace stripe "
+    "sumologic supabase telegram terraform travis trello twilio twitch twitter typeform vault vercel vonage webex "
+    "wepay workday yandex yelp zapier zendesk zoho zoom".split()
+)
+"""Services whose credentials have no form of their own, or had none at first."""
+
+_VALUE = (
+    r"(?:[bBrRuU]?(?:\\?\"(?P<double>[^\"\n\\]{1,512}+)|\\?'(?P<single>[^'\n\\]{1,512}+)|`(?P<back>[^`\n]{1,512}+))"
+    r"|(?P<bare>[^\s\"'`<>(){}\[\],;|&\\]{4,512}+))"
+)
+_ASSIGNED = re.compile(
+    r"(?P<tail>[\w.\-]{0,40}+)[\"'`\])\\]{0,4}+"
+    r"(?:"
+    r"[ \t]{0,20}+(?:=>|:=|\?=|\+=|\|\|=|={1,3}(?!>)|->|:(?!:)(?:[ \t]{0,4}(?:str|string|String)[ \t]{0,4}=)?)"
+    r"(?:[ \t]{0,20}+|\s{0,20}+(?=\\?[\"']))"
+    r"|[ \t]is:?[ \t]{1,4}+"
+    r"|>\s{0,40}+(?=[^\s<>])"
+    r"|(?<=[\"']),[ \t]{0,8}+(?=[\"'])"
+    r"|(?<=[\"'\w]),?\s{1,40}+[\"']?value[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+"
+    r")(?P<scheme>(?:[\"'][ \t]{0,2})?(?:Bearer|Basic|Token|token|ApiKey|SSWS|Key)[ \t]{1,4}+(?=[^\s\"']))?" + _VALUE,
+    re.ASCII,
+)
+_OPTION = re.compile(r"(?P<tail>[\w\-]{0,20}+)[ \t]{1,4}+(?P<scheme>)" + _VALUE, re.ASCII)
+_NAME_HEAD_CHARS = 40
+_MOST_NAMES_IN_RUN = 8
+_NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+
+_HARMLESS_TAIL = re.compile(
+    r"(?:s?[_\-.]?(?:name|type|url|uri|path|file|dir|count|limit|length|len|size|ttl|expir|field|header|prefix|suffix|format"
+    r"|policy|regex|pattern|hash|sum|index|idx|usage|budget|provider|manager|ring|board|word|note|frame|store|chain|group"
+    r"|status|state|version|mode|endpoint|scheme|class|hint|label|placeholder|input|param|arn|ref|alias|locat|owner|kind"
+    r"|algorithm|schema|table|column|rotat|valid|check|enabled|required|min|max|per|izer|ized|ization|at\b|in\b|by\b))",
+    re.IGNORECASE,
+)
+_HARMLESS_HEAD = re.compile(
+    r"(?:max|min|num|total|count|input|output|prompt|completion|cached?|context|next|page|public|primary|foreign|sort|partition"
+    r"|cache|object|bucket|unique|idempotency|routing|dict|map|hot|short|don|mon|tur|whis|jo|hoc|commit|hash|sha\d*|"
+    r"checksum|digest|etag|tokens?_per|dedup|row|group|hotkey|sub)[_\-. ]?\Z",
+    re.IGNORECASE,
+)
+_KEY_WORDS = re.compile(r"([a-z0-9])([A-Z])")
+_SECRET_KEY = re.compile(
+    r"(?:password|passwd|passphrase|passcode|pwd|secret|token|api_?key|access_?key|private_?key|secret_?key|auth_?key"
+    r"|encryption_?key|signing_?key|account_?key|credentials?|authorization|cookie|connection_?string)\Z"
+)
+_IDENTITY_TAIL = re.compile(r"(?:id|key)(?![a-z])", re.IGNORECASE)
+
+
+class Names:
+    """Reads the assignments of one text.
+
+    Names may stand inside what is taken for the value of another, as in `a=b=c=…`; each such run of characters is read
+    for its first few names only, or a text of nothing else would be read over and over.
+    """
+
+    def __init__(self) -> None:
+        self._run_end = 0
+        self._names_in_run = 0
+
+    def password_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
+        """The value of what is named a password."""
+        found = self._read(text, start, end) or _login(text, start, end)
+        if found is None:
+            return
+        first, last, quoted = _value(found)
+        value = text[first:last]
+        called = not quoted and text.startswith(("(", "[", "{"), last)
+        if not called and (is_password(value, quoted=quoted) or is_uuid(value)):
+            yield Cut(first, last, "password")
+
+    def token_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
+        """The value of what is named a token, a secret, or a key to something."""
+        found = self._read(text, start, end)
+        if found is None or _HARMLESS_HEAD.search(_head(text, start)):
+            return
+        first, last, quoted = _value(found)
+        value = text[first:last]
+        least_chars = 8 if quoted or found["scheme"] else 10
+        if is_uuid(value) or is_random(value, least_chars=least_chars, least_bits=2.6) or _is_long_capitals(value):
+            yield Cut(first, last, _kind(text, start, end))
+
+    def key_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
+        """The value of what is named a key of some sort, or only after a service."""
+        if start and text[start - 1].isalpha() and not text[start].isupper():
+            return
+        found = self._read(text, start, end)
+        if found is None or _HARMLESS_HEAD.search(_head(text, start)):
+            return
+        first, last, _ = _value(found)
+        value = text[first:last]
+        if is_uuid(value):
+            if text[start:end].lower() in SERVICE_NAMES and _IDENTITY_TAIL.search(found["tail"]):
+                yield Cut(first, last, "generic-secret")
+        elif is_random(value) and any(map(str.isdigit, value[:200])):
+            yield Cut(first, last, "generic-secret")
+
+    def _read(self, text: str, start: int, end: int) -> re.Match[str] | None:
+        """What is assigned to the name around this place, if its name does not say that it is harmless."""
+        if start < self._run_end:
+            self._names_in_run += 1
+            if self._names_in_run > _MOST_NAMES_IN_RUN:
+                return None
+        found = _ASSIGNED.match(text, end) or _option(text, start, end)
+        if found is None or _HARMLESS_TAIL.match(found["tail"]):
+            return None
+        if start >= self._run_end:
+            self._run_end = found.end()
+            self._names_in_run = 0
+        return found
+
+
+def names_a_secret(key: str) -> str | None:
+    """The kind of secret that a key of a JSON object announces, whatever its value looks like."""
+    words = _KEY_WORDS.sub(r"\1_\2", key[-80:]).lower().replace("-", "_").replace(" ", "_")
+    found = _SECRET_KEY.search(words)
+    if found is None or _HARMLESS_HEAD.search(words[: found.start()]):
+        return None
+    name = found[0]
+    if "pass" in name or name == "pwd":
+        return "password"
+    return name if name in {"cookie", "authorization"} else "generic-secret"
+
+
+def _value(found: re.Match[str]) -> tuple[int, int, bool]:
+    for group in ("double", "single", "back"):
+        if found[group] is not None:
+            return *found.span(group), True
+    first, last = found.span("bare")
+    trailing = len(found["bare"]) - len(found["bare"].rstrip(".:*"))
+    return first, last - trailing, False
+
+
+def _option(text: str, start: int, end: int) -> re.Match[str] | None:
+    """`--token VALUE` on a command line."""
+    return _OPTION.match(text, end) if _head(text, start).startswith("--") else None
+
+
+def _login(text: str, start: int, end: int) -> re.Match[str] | None:
+    """`login NAME password VALUE`, as in a netrc file."""
+    return _OPTION.match(text, end) if "login " in text[max(0, start - 80) : start] else None
+
+
+def _head(text: str, start: int) -> str:
+    """The part of the name before the word that was found."""
+    first = start
+    least = max(0, start - _NAME_HEAD_CHARS)
+    while first > least and text[first - 1] in _NAME_CHARS:
+        first -= 1
+    return text[first:start]
+
+
+def _is_long_capitals(value: str) -> bool:
+    """A made-up key of the usual length: too long for a word, even though it repeats."""
+    return len(value) >= 24 and value.isalnum() and value.isupper() and not is_stand_in(value)
+
+
+def _kind(text: str, start: int, end: int) -> str:
+    word = text[start:end].lower()
+    if word == "authorization":
+        return "authorization"
+    return "aws-key" if "aws" in _head(text, start).lower() else "generic-secret"

@@ -1,0 +1,1 @@
+"""What both ends of a socket agree on: addresses, frames, where a daemon serves."""

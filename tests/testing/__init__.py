@@ -1,0 +1,1 @@
+"""What tests share: the in-memory store that every store is compared with."""
