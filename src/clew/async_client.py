@@ -9,8 +9,9 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from clew.api import Request
+from clew.api.methods import AsyncMethods
 from clew.config import Config
+from clew.core.operation import Request
 from clew.errors import ClewError, DaemonUnreachable, from_code
 from clew.wire.endpoint import Endpoint, UnixEndpoint, find_token, parse_endpoint
 from clew.wire.exchange import Reply, decode_reply, decode_result, lost, request_line, too_late, unreachable
@@ -21,8 +22,11 @@ LONGEST_ANSWER_BYTES = 1 << 30
 R = TypeVar("R")
 
 
-class AsyncClient:
-    """A daemon for asyncio: any number of calls at once on one connection, each free to be cancelled."""
+class AsyncClient(AsyncMethods):
+    """A daemon for asyncio: every operation is a method to await.
+
+    Any number of them may be under way on one connection, each free to be cancelled.
+    """
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, endpoint: Endpoint, timeout_s: float

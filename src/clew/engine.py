@@ -1,6 +1,7 @@
 """The engine in this process: puts store, indexes, models and services together, and answers requests.
 
-This is the only module that names concrete adapters. Each operation is one entry of `_SERVICES`.
+This is the only module that names concrete adapters. Which function carries out an operation is written at the function
+(`clew.kernel.services`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import atexit
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -19,62 +19,21 @@ from clew.core.identity import ID_BYTES
 from clew.core.ports import Clock, Embedder, Ids, Summarizer
 from clew.errors import InvalidInput
 from clew.features.authored import service as authored
-from clew.features.context import assemble
-from clew.features.facts import (
-    lint as fact_lint,
-)
-from clew.features.facts import (
-    pack as fact_pack,
-)
-from clew.features.facts import (
-    queries as fact_queries,
-)
-from clew.features.facts import (
-    review as fact_review,
-)
-from clew.features.facts import (
-    writing as facts,
-)
 from clew.features.facts.views import FactViews
-from clew.features.gate import service as gatekeeping
-from clew.features.graph import (
-    linking,
-)
-from clew.features.graph import (
-    match as graph_match,
-)
-from clew.features.graph import (
-    merging as graph_merging,
-)
-from clew.features.graph import (
-    service as graph,
-)
-from clew.features.graph import (
-    text as graph_text,
-)
-from clew.features.guidance import service as guidance
-from clew.features.history import compact, expand
-from clew.features.history import expand as grep
+from clew.features.gate import service as gate
+from clew.features.graph import linking
 from clew.features.history.coverage import Coverage
 from clew.features.history.recent import RecentTurns, SessionLocks
-from clew.features.ledger import artifacts, capture, harvest
-from clew.features.ledger import lookup as ledger
-from clew.features.lifecycle import archive, duplicates
+from clew.features.ledger import harvest
 from clew.features.lifecycle import service as lifecycle
-from clew.features.observations import service as observe
-from clew.features.pack import service as pack
-from clew.features.pack import trace as traces
-from clew.features.pack import why
-from clew.features.plans import service as plans
-from clew.features.trust import service as trust
-from clew.features.upkeep import copies, purge, transfer, verify
+from clew.features.plans.service import close_by_turn
+from clew.features.upkeep import purge, verify
 from clew.index.cache import IndexCache
-from clew.kernel import ingest, records
-from clew.kernel import search as recall
 from clew.kernel.courtesy import Courtesy
 from clew.kernel.meaning import Meaning
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Indexer
+from clew.kernel.services import SERVICES, load_services
 from clew.models.embedding.choose import Choice, make_embedder
 from clew.models.embedding.guard import GuardedEmbedder
 from clew.models.summarizing.choose import SummarizerChoice, make_summarizer
@@ -87,111 +46,7 @@ R = TypeVar("R")
 
 _log = logging.getLogger("clew.engine")
 
-_SERVICES: Mapping[type[api.Request[Any]], Callable[[Parts, Any], Any]] = {
-    api.AddHint: records.add_hint,
-    api.Age: lifecycle.age,
-    api.Assemble: assemble.assemble,
-    api.Backup: transfer.backup,
-    api.Capture: capture.capture,
-    api.Clear: records.clear,
-    api.Compact: compact.compact,
-    api.Delete: records.delete,
-    api.Describe: expand.describe,
-    api.DiffTraces: traces.diff_traces,
-    api.EnsureCollections: records.ensure_collections,
-    api.Expand: expand.expand,
-    api.Export: transfer.export,
-    api.FactsAccept: fact_review.accept,
-    api.FactsAsOf: fact_queries.as_of,
-    api.FactsAssert: facts.assert_fact,
-    api.FactsCurrent: fact_queries.current,
-    api.FactsDecline: fact_review.decline,
-    api.FactsInvalidate: facts.invalidate,
-    api.FactsLint: fact_lint.lint,
-    api.FactsPack: fact_pack.pack,
-    api.FactsPropose: fact_review.propose,
-    api.FactsRebuild: fact_lint.rebuild,
-    api.FactsReview: fact_review.review,
-    api.FactsStale: fact_lint.stale,
-    api.FactsTimeline: fact_queries.timeline,
-    api.FindDuplicates: duplicates.find_duplicates,
-    api.Gate: gatekeeping.gate,
-    api.Get: records.get,
-    api.GraphDownstream: graph.downstream,
-    api.GraphEntities: graph.entities,
-    api.GraphExport: graph_text.export,
-    api.GraphMatch: graph_match.match,
-    api.GraphMerge: graph_merging.merge,
-    api.GraphMerges: graph_merging.merges,
-    api.GraphNeighbours: graph.neighbours,
-    api.GraphPaths: graph.paths,
-    api.GraphRebuild: graph.rebuild,
-    api.GraphStatus: graph.status,
-    api.GraphUnmerge: graph_merging.unmerge,
-    api.GraphUpstream: graph.upstream,
-    api.Grep: grep.grep,
-    api.Harvest: harvest.harvest,
-    api.Import: transfer.import_lines,
-    api.Ingest: ingest.ingest,
-    api.IngestBatch: ingest.ingest_batch,
-    api.Inspect: trust.inspect,
-    api.Label: lifecycle.label,
-    api.ListCollections: records.list_collections,
-    api.ListGuidance: guidance.list_guidance,
-    api.ListPurges: purge.list_purges,
-    api.ListCopies: copies.list_copies,
-    api.FindTurn: copies.find_turn,
-    api.ListRecords: records.list_records,
-    api.ListTraces: traces.list_traces,
-    api.ListTrust: trust.list_trust,
-    api.LoadAuthored: authored.load_authored,
-    api.Merge: duplicates.merge,
-    api.ObserveRebuild: observe.observe_rebuild,
-    api.ObserveRun: observe.observe_run,
-    api.ObserveShow: observe.observe_show,
-    api.ObserveStats: observe.observe_stats,
-    api.Pack: pack.pack,
-    api.PlansAdd: plans.add,
-    api.PlansClose: plans.close,
-    api.PlansDue: plans.due,
-    api.PlansList: plans.list_plans,
-    api.PlansPropose: plans.propose,
-    api.Purge: purge.purge,
-    api.Put: ingest.put,
-    api.ReadArtifact: artifacts.read_artifact,
-    api.ReadJournal: records.read_journal,
-    api.Recall: ledger.recall_lines,
-    api.Replay: ledger.replay,
-    api.Review: trust.review,
-    api.Revive: lifecycle.revive,
-    api.Search: recall.find,
-    api.ShowSession: expand.show_session,
-    api.ShowTrace: traces.show_trace,
-    api.Timeline: ledger.timeline,
-    api.Touch: archive.touch,
-    api.Verify: verify.verify,
-    api.Why: why.why,
-}
-
-_LEAVES_WORK = (
-    api.Capture,
-    api.Compact,
-    api.FactsAccept,
-    api.FactsAssert,
-    api.FactsInvalidate,
-    api.GraphRebuild,
-    api.Harvest,
-    api.Import,
-    api.Ingest,
-    api.IngestBatch,
-    api.LoadAuthored,
-    api.ObserveRebuild,
-    api.ObserveRun,
-    api.PlansAdd,
-    api.Put,
-    api.Verify,
-)
-"""Requests after which the queue may hold something new."""
+load_services("clew.kernel", "clew.features")
 
 
 class SystemClock:
@@ -245,7 +100,7 @@ class Memory(api.MemoryApi):
         if replayed:
             _log.warning("this copy of the store is older than its ledger; purges carried out again: %d", replayed)
         self._courtesy = Courtesy()
-        workers = (gatekeeping.worker(plans.close_by_turn), authored.WORKER, harvest.WORKER, linking.WORKER)
+        workers = (gate.worker(close_by_turn), authored.WORKER, harvest.WORKER, linking.WORKER)
         self._indexer = Indexer(self._parts, workers, self._courtesy, _lock_file(config, store))
         atexit.register(self.close)  # no thread may be inside a native library when the interpreter ends
         self._indexer.start()
@@ -270,8 +125,8 @@ class Memory(api.MemoryApi):
                 answer = self._reindex(request)
             case _:
                 with self._courtesy.call():
-                    answer = _SERVICES[type(request)](self._parts, request)
-                if isinstance(request, _LEAVES_WORK):
+                    answer = SERVICES[type(request)](self._parts, request)
+                if request.leaves_work:
                     self._indexer.wake()
         return answer  # type: ignore[no-any-return]  # the request's type says which answer it is
 

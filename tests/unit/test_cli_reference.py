@@ -23,7 +23,7 @@ from clew.faces.cli.reference import meaning, pages, write
 from clew.faces.cli.reference_fields import FIELDS
 from clew.faces.cli.reference_texts import COMPAT_ANSWERS, OPERATIONS
 from clew.faces.daemon import compat
-from clew.faces.daemon.methods import HANDLERS
+from clew.faces.daemon.methods import METHODS
 
 pytestmark = pytest.mark.requirement("CLI-1")
 
@@ -65,7 +65,7 @@ def test_every_setting_stands_on_its_page_with_its_variable() -> None:
 @pytest.mark.requirement("RPC-1")
 def test_every_method_of_the_daemon_stands_on_the_wires_page() -> None:
     headings = [line.removeprefix("### ") for line in PAGES["wire.md"].splitlines() if line.startswith("### ")]
-    assert sorted(name for name in headings if not name.endswith(" object")) == sorted(HANDLERS)
+    assert sorted(name for name in headings if not name.endswith(" object")) == sorted(METHODS)
     assert len(set(headings)) == len(headings), "two headings of one name share a link"
 
 
@@ -77,7 +77,7 @@ def test_every_field_of_a_request_and_of_its_answer_has_a_meaning(kind: type[msg
 
 @pytest.mark.requirement("RPC-1", "API-1")
 def test_every_operation_and_every_error_is_explained() -> None:
-    for name in HANDLERS:
+    for name in METHODS:
         assert re.search(rf"^### {name}\n\n[A-Z]", PAGES["wire.md"], re.MULTILINE), name
     for name in set(vars(api.MemoryApi)) & set(api.REQUESTS):
         assert re.search(rf"^### {name}\n\n```python\n(?:.+\n)+?```\n\n[A-Z]", PAGES["python.md"], re.MULTILINE), name
@@ -88,7 +88,7 @@ def test_every_operation_and_every_error_is_explained() -> None:
 
 
 def test_no_text_of_the_pages_is_about_something_that_is_gone() -> None:
-    assert set(COMPAT_ANSWERS) == set(compat.HANDLERS)
+    assert set(COMPAT_ANSWERS) == set(compat.METHODS)
     assert set(OPERATIONS) <= set(api.REQUESTS)
     shown = PAGES["wire.md"]
     gone = [

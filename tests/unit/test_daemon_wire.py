@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clew.errors import ClewError, InvalidInput, NotFound, from_code
 from clew.faces.daemon.limits import Lines, Oversize
-from clew.faces.daemon.methods import HANDLERS, answer
+from clew.faces.daemon.methods import METHODS, answer
 from clew.faces.daemon.wire import MAX_DEPTH, BadFrame, Call, error_line, id_of_head, read_call, result_line
 from tests.dict_memory import DictMemory
 
@@ -107,7 +107,7 @@ def test_any_line_is_a_call_or_a_bad_frame(line: bytes) -> None:
 
 
 @given(
-    st.sampled_from(sorted(HANDLERS)) | st.text(max_size=8),
+    st.sampled_from(sorted(METHODS)) | st.text(max_size=8),
     st.dictionaries(WORDS | st.text(max_size=6), JSON, max_size=5),
 )
 def test_any_parameters_give_a_result_or_a_named_error_and_never_a_fault(

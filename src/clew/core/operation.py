@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -23,9 +23,33 @@ R = TypeVar("R")
 
 
 class Request(Struct, Generic[R], frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """Base of every request; `R` is what it is answered with."""
+    """An operation, said once: its name, its fields, its answer `R`, and how it is carried out.
+
+    The daemon's ordering and limits, the methods of `MemoryApi` and of the asynchronous client, and the reference pages
+    are made from this. The docstring of the class says what the operation does, that of a field what it means.
+    """
 
     method: ClassVar[str]
+    """Its name on the wire."""
     answer: ClassVar[type[Answer]]
+    writes: ClassVar[bool] = False
+    """Whether it changes what later requests find. What one connection writes happens in the order it was sent."""
+    lets_writes_pass: ClassVar[bool] = False
+    """Whether later writes of its connection need not wait for it: it takes long, and changes only what is derived."""
+    leaves_work: ClassVar[bool] = False
+    """Whether the queue may hold something new afterwards."""
     deadline_factor: ClassVar[int] = 1
     """How many ordinary deadlines it may take; more for what reads the whole store."""
+    python_name: ClassVar[str] = ""
+    """Its name in Python, where that is not the one on the wire."""
+    positional: ClassVar[tuple[str, ...]] = ()
+    """Optional fields that may be given by place; required ones always may."""
+    spread: ClassVar[str] = ""
+    """A field whose values are given one by one, as `get(collection, "a", "b")`."""
+    flatten: ClassVar[str] = ""
+    """A field that is an object, whose fields are given in its place."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        (base,) = cls.__orig_bases__  # type: ignore[attr-defined]  # what `Request[R]` was written as
+        (cls.answer,) = get_args(base)

@@ -16,11 +16,13 @@ from clew.errors import InvalidInput
 from clew.kernel.intake import Intake, checked_ts, draft_of
 from clew.kernel.operations import Ingest, IngestBatch, IngestBatchReceipt, IngestReceipt, Message, Put, PutReceipt
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 from clew.storage.protocol import NewRecord, NewTurn, Place, Task
 from clew.text.own_text import without_own
 from clew.text.speakers import other_writer
 
 
+@serves(Ingest)
 def ingest(parts: Parts, request: Ingest) -> IngestReceipt:
     if request.heartbeat:
         return IngestReceipt(id=request.message.id or "", stored=False)
@@ -28,6 +30,7 @@ def ingest(parts: Parts, request: Ingest) -> IngestReceipt:
     return ingest_batch(parts, batch).receipts[0]
 
 
+@serves(IngestBatch)
 def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
     now_ms = parts.clock.now_ms()
     seen: Counter[tuple[str, int, str]] = Counter()
@@ -45,6 +48,7 @@ def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
     return IngestBatchReceipt(receipts=receipts)
 
 
+@serves(Put)
 def put(parts: Parts, request: Put) -> PutReceipt:
     """A record a client stores under an id of its own."""
     place = Place(identity.checked_collection(request.collection), identity.checked_id(request.id, "id"))

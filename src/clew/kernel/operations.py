@@ -172,8 +172,12 @@ class Message(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
 
 
 class Ingest(Request[IngestReceipt], frozen=True):
+    """Keeps one turn. Returns when it is durable."""
+
     method: ClassVar[str] = "ingest"
-    answer: ClassVar[type[Answer]] = IngestReceipt
+    flatten: ClassVar[str] = "message"
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     session_id: str
     message: Message
     user_id: str | None = None
@@ -181,18 +185,23 @@ class Ingest(Request[IngestReceipt], frozen=True):
 
 
 class IngestBatch(Request[IngestBatchReceipt], frozen=True):
-    """All of the messages are stored, or none."""
+    """Keeps several turns in one step: all of them, or none."""
 
     method: ClassVar[str] = "ingest_batch"
-    answer: ClassVar[type[Answer]] = IngestBatchReceipt
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     session_id: str
     messages: tuple[Message, ...]
     user_id: str | None = None
 
 
 class Put(Request[PutReceipt], frozen=True):
+    """Stores a record under an id of the caller's. The same id again replaces it."""
+
     method: ClassVar[str] = "put"
-    answer: ClassVar[type[Answer]] = PutReceipt
+    positional: ClassVar[tuple[str, ...]] = ("metadata",)
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     collection: str
     id: str
     text: str
@@ -204,27 +213,37 @@ class Put(Request[PutReceipt], frozen=True):
 
 
 class Delete(Request[Done], frozen=True, forbid_unknown_fields=False):
+    """Takes records out of a collection. Raw history is refused; unknown ids are skipped."""
+
     method: ClassVar[str] = "delete_batch"
-    answer: ClassVar[type[Answer]] = Done
+    spread: ClassVar[str] = "ids"
+    python_name: ClassVar[str] = "delete"
+    writes: ClassVar[bool] = True
     collection: str
     ids: tuple[str, ...]
 
 
 class Clear(Request[Done], frozen=True):
+    """Takes every record out of a collection. Raw history is refused."""
+
     method: ClassVar[str] = "clear"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
     collection: str
 
 
 class EnsureCollections(Request[Done], frozen=True, forbid_unknown_fields=False):
+    """Makes the collections exist, empty where they are new."""
+
     method: ClassVar[str] = "ensure_collections"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
     collections: tuple[str, ...]
 
 
 class Get(Request[Records], frozen=True):
+    """The named records that exist, in the order asked for."""
+
     method: ClassVar[str] = "get"
-    answer: ClassVar[type[Answer]] = Records
+    spread: ClassVar[str] = "ids"
     collection: str
     ids: tuple[str, ...]
     max_chars: int | None = None
@@ -232,10 +251,12 @@ class Get(Request[Records], frozen=True):
 
 
 class ListRecords(Request[Records], frozen=True):
-    """Oldest first. With `key`, only records whose metadata holds that value under it."""
+    """The records of a collection, a page a call.
+
+    Oldest first. With `key`, only records whose metadata holds that value under it.
+    """
 
     method: ClassVar[str] = "list"
-    answer: ClassVar[type[Answer]] = Records
     collection: str
     cursor: int = 0
     limit: int = 1000
@@ -244,15 +265,18 @@ class ListRecords(Request[Records], frozen=True):
 
 
 class ListCollections(Request[CollectionList], frozen=True):
+    """Every collection, and how many records it holds."""
+
     method: ClassVar[str] = "collections"
-    answer: ClassVar[type[Answer]] = CollectionList
 
 
 class Search(Request[SearchResult], frozen=True):
-    """In the named collections, or in what the named user and session may recall."""
+    """The k best records, best first, each with its scores.
+
+    In the named collections, or in what the named user and session may recall.
+    """
 
     method: ClassVar[str] = "search"
-    answer: ClassVar[type[Answer]] = SearchResult
     text: str
     k: int = 10
     collections: tuple[str, ...] = ()
@@ -263,26 +287,29 @@ class Search(Request[SearchResult], frozen=True):
 
 
 class GetStatus(Request[Status], frozen=True, forbid_unknown_fields=False):
+    """What the store holds, and whether all of it works."""
+
     method: ClassVar[str] = "status"
-    answer: ClassVar[type[Answer]] = Status
 
 
 class Flush(Request[Flushed], frozen=True, forbid_unknown_fields=False):
     """Waits until everything acknowledged is searchable by meaning, too; `pending` says what still waits by then."""
 
     method: ClassVar[str] = "flush"
-    answer: ClassVar[type[Answer]] = Flushed
     timeout_ms: int = 4_000  # older clients name no time, and give up after 5 s
 
 
 class Reindex(Request[Done], frozen=True):
-    """Queues what the current embedder has not embedded.
+    """Brings search up to date.
+
+    Queues what the current embedder has not embedded.
 
     With `everything`, search terms are computed again at once, and every vector is made anew.
     """
 
     method: ClassVar[str] = "reindex"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
+    lets_writes_pass: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     everything: bool = False
 
@@ -291,14 +318,15 @@ class AddHint(Request[Done], frozen=True):
     """A host's advisory note that a session is about to be reset or has ended."""
 
     method: ClassVar[str] = "add_hint"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
     hook: str
     session_id: str | None = None
     details: JsonObject = field(default_factory=dict)
 
 
 class ReadJournal(Request[Journal], frozen=True):
+    """The hosts' notes about sessions, newest first."""
+
     method: ClassVar[str] = "journal"
-    answer: ClassVar[type[Answer]] = Journal
     session_id: str | None = None
     limit: int = 50

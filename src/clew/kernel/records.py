@@ -31,6 +31,7 @@ from clew.kernel.operations import (
     RecordView,
 )
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 from clew.text.framing import clip
 
 MAX_PAGE = 10_000
@@ -39,6 +40,7 @@ MAX_HINT_BYTES = 64 * 1024
 MAX_CHARS = 1 << 30
 
 
+@serves(Get)
 def get(parts: Parts, request: Get) -> Records:
     found = tuple(map(view, parts.store.get(request.collection, request.ids)))
     if request.max_chars is None:
@@ -60,6 +62,7 @@ def _clipped(value: Any, max_chars: int) -> Any:
     return clip(written, max_chars) if len(written) > max_chars else value
 
 
+@serves(ListRecords)
 def list_records(parts: Parts, request: ListRecords) -> Records:
     limit = checked_limit(request.limit, MAX_PAGE)
     page = parts.store.page(request.collection, checked_cursor(request.cursor), limit)
@@ -68,26 +71,31 @@ def list_records(parts: Parts, request: ListRecords) -> Records:
     return Records(records=tuple(map(view, wanted)), cursor=cursor)
 
 
+@serves(ListCollections)
 def list_collections(parts: Parts, _: ListCollections) -> CollectionList:
     found = parts.store.collections()
     return CollectionList(collections=tuple(CollectionView(name=name, count=count) for name, count in found))
 
 
+@serves(Delete)
 def delete(parts: Parts, request: Delete) -> Done:
     _refuse_to_break(parts, request.collection, request.ids)
     return Done(count=parts.store.remove(request.collection, request.ids))
 
 
+@serves(Clear)
 def clear(parts: Parts, request: Clear) -> Done:
     _refuse_to_break(parts, request.collection, None)
     return Done(count=parts.store.clear(request.collection))
 
 
+@serves(EnsureCollections)
 def ensure_collections(parts: Parts, request: EnsureCollections) -> Done:
     parts.store.ensure([checked_collection(name) for name in request.collections])
     return Done(count=len(request.collections))
 
 
+@serves(AddHint)
 def add_hint(parts: Parts, request: AddHint) -> Done:
     check_size("details", lambda: msgspec.json.encode(request.details), MAX_HINT_BYTES)
     check_size("hook", request.hook.encode, MAX_HINT_BYTES)
@@ -97,6 +105,7 @@ def add_hint(parts: Parts, request: AddHint) -> Done:
     return Done(count=1)
 
 
+@serves(ReadJournal)
 def read_journal(parts: Parts, request: ReadJournal) -> Journal:
     hints = parts.store.hints(request.session_id, checked_limit(request.limit, MAX_PAGE))
     return Journal(

@@ -18,6 +18,7 @@ from clew.index.search import Candidate, Query, search
 from clew.kernel.operations import Hit, Scores, Search, SearchResult
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit, view
+from clew.kernel.services import serves
 from clew.text.dates import keys_asked_for
 from clew.text.terms import QueryTerms, analyse_query, fold, without_names
 
@@ -58,6 +59,7 @@ class Found(Struct, frozen=True):
         return f"{self.record.collection}/{self.record.id}"
 
 
+@serves(Search)
 def find(parts: Parts, request: Search) -> SearchResult:
     found, degraded = recall(parts, request)
     return SearchResult(hits=tuple(map(hit, found)), degraded=degraded)

@@ -56,7 +56,7 @@ from clew.faces.daemon.compat_params import (
     SearchText,
     SearchTextCollections,
 )
-from clew.faces.daemon.wire import arguments
+from clew.faces.daemon.wire import Method
 
 P = TypeVar("P")
 
@@ -306,33 +306,34 @@ def _milliseconds(value: Any) -> int | None:
     return int(value) if is_number and 0 <= value < MAX_TS_MS else None
 
 
-Handler = Callable[[MemoryApi, JsonObject], object]
+def _reads(params: type[P], act: Callable[[MemoryApi, P], JsonObject]) -> Method:
+    return Method(params, act)
 
 
-def _reading(kind: type[P], act: Callable[[MemoryApi, P], JsonObject]) -> Handler:
-    return lambda memory, params: act(memory, arguments(params, kind))
+def _writes(params: type[P], act: Callable[[MemoryApi, P], JsonObject], *, lets_writes_pass: bool = False) -> Method:
+    return Method(params, act, writes=True, lets_writes_pass=lets_writes_pass)
 
 
-HANDLERS: dict[str, Handler] = {
-    "health": _reading(Nothing, _health),
-    "insert_text": _reading(InsertText, _insert_text),
-    "insert_session_turn": _reading(InsertSessionTurn, _insert_session_turn),
-    "gating_scalar": _reading(GatingScalar, _gating_scalar),
-    "search_text": _reading(SearchText, _search_text),
-    "search_text_collections": _reading(SearchTextCollections, _search_text_collections),
-    "query_raw_session": _reading(QueryRawSession, _query_raw_session),
-    "list_collection": _reading(OneCollection, _list_collection),
-    "list_by_meta": _reading(ListByMeta, _list_by_meta),
-    "bump_access_counts": _reading(BumpAccessCounts, _bump_access_counts),
-    "export_memory": _reading(OneUser, _export_memory),
-    "flush_namespace": _reading(OneUser, _flush_namespace),
-    "delete": _reading(OneRecord, _delete),
-    "session_lifecycle_hint": _reading(LifecycleHint, _session_lifecycle_hint),
-    "list_lifecycle_journal": _reading(JournalQuery, _list_lifecycle_journal),
-    "compact_session": _reading(CompactSession, _compact_session),
-    "expand_summary": _reading(ExpandSummary, _expand_summary),
-    "ingest_markdown_document": _reading(MarkdownDocument, ingest_document),
-    "delete_authored_document": _reading(OneDocument, delete_document),
-    "promote_dream_entries": _reading(PromoteDreams, promote_dreams),
+METHODS: Mapping[str, Method] = {
+    "health": _reads(Nothing, _health),
+    "insert_text": _writes(InsertText, _insert_text),
+    "insert_session_turn": _writes(InsertSessionTurn, _insert_session_turn),
+    "gating_scalar": _reads(GatingScalar, _gating_scalar),
+    "search_text": _reads(SearchText, _search_text),
+    "search_text_collections": _reads(SearchTextCollections, _search_text_collections),
+    "query_raw_session": _reads(QueryRawSession, _query_raw_session),
+    "list_collection": _reads(OneCollection, _list_collection),
+    "list_by_meta": _reads(ListByMeta, _list_by_meta),
+    "bump_access_counts": _writes(BumpAccessCounts, _bump_access_counts),
+    "export_memory": _reads(OneUser, _export_memory),
+    "flush_namespace": _writes(OneUser, _flush_namespace),
+    "delete": _writes(OneRecord, _delete),
+    "session_lifecycle_hint": _writes(LifecycleHint, _session_lifecycle_hint),
+    "list_lifecycle_journal": _reads(JournalQuery, _list_lifecycle_journal),
+    "compact_session": _writes(CompactSession, _compact_session, lets_writes_pass=True),
+    "expand_summary": _reads(ExpandSummary, _expand_summary),
+    "ingest_markdown_document": _writes(MarkdownDocument, ingest_document),
+    "delete_authored_document": _writes(OneDocument, delete_document),
+    "promote_dream_entries": _writes(PromoteDreams, promote_dreams),
 }
 """The compatibility methods whose shape differs from Clew's own method of that purpose."""

@@ -11,11 +11,11 @@ import logging
 from dataclasses import dataclass
 from functools import partial
 
-from clew.api import REQUESTS, MemoryApi
+from clew.api import MemoryApi
 from clew.errors import ClewError, DeadlineExceeded, TooLarge, Unauthorized
 from clew.faces.daemon.auth import same_token
 from clew.faces.daemon.limits import CHUNK_BYTES, INFLIGHT_FRAMES, Lane, Limits, Lines, Oversize, Window, Workers
-from clew.faces.daemon.methods import WRITES, answer
+from clew.faces.daemon.methods import METHODS, answer
 from clew.faces.daemon.wire import BadFrame, Call, error_line, id_of_head, read_call, result_line
 
 log = logging.getLogger(__name__)
@@ -133,10 +133,14 @@ class Connection:
 
     async def _carry_out(self, call: Call) -> None:
         work = partial(answer, self._service.memory, call)
-        kind = REQUESTS.get(call.method)
-        deadline_s = self._limits.deadline_s * (kind.deadline_factor if kind is not None else 1)
+        method = METHODS.get(call.method)
+        deadline_s = self._limits.deadline_s * (method.deadline_factor if method is not None else 1)
+        lane = self._lane
         try:
-            lane = self._writes if call.method in WRITES else self._lane
+            if method is not None and method.lets_writes_pass:
+                await self._writes.wait_for_turn(deadline_s)
+            elif method is not None and method.writes:
+                lane = self._writes
             async with lane.run(work, deadline_s) as line:
                 await self._reply(call, line)
         except DeadlineExceeded as error:

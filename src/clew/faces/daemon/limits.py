@@ -181,16 +181,24 @@ class Lane:
         neither hung work nor answers nobody reads can pile up.
         """
         deadline = self._loop.time() + deadline_s
-        try:
-            async with asyncio.timeout_at(deadline):
-                await self._turns.acquire()
-        except TimeoutError as error:
-            raise _not_begun(deadline_s) from error
+        await self._take_turn(deadline, deadline_s)
         future = self._workers.submit(work)
         try:
             yield await self._outcome(future, deadline, deadline_s)
         finally:
             future.add_done_callback(self._give_back)
+
+    async def wait_for_turn(self, deadline_s: float) -> None:
+        """Returns when what came before is done; what comes after need not wait."""
+        await self._take_turn(self._loop.time() + deadline_s, deadline_s)
+        self._turns.release()
+
+    async def _take_turn(self, deadline: float, deadline_s: float) -> None:
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._turns.acquire()
+        except TimeoutError as error:
+            raise _not_begun(deadline_s) from error
 
     async def _outcome(self, future: Future[bytes], deadline: float, deadline_s: float) -> bytes:
         try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from clew.api import REQUESTS, MemoryApi, Request
 from clew.errors import ClewError
 from clew.faces.daemon import compat
-from clew.faces.daemon.compat import Handler
-from clew.faces.daemon.wire import Call, InternalError, MethodNotFound, arguments, error_line, result_line
+from clew.faces.daemon.wire import Call, InternalError, Method, MethodNotFound, error_line, result_line
 
 log = logging.getLogger(__name__)
 
@@ -27,25 +27,21 @@ def answer(memory: MemoryApi, call: Call) -> bytes:
 
 
 def _carry_out(memory: MemoryApi, call: Call) -> object:
-    handler = HANDLERS.get(call.method)
-    if handler is None:
+    method = METHODS.get(call.method)
+    if method is None:
         raise MethodNotFound(f"there is no method {call.method[:80]!r}")
-    return handler(memory, call.params)
+    return method.answer(memory, call.params)
 
 
-def _own(kind: type[Request[Any]]) -> Handler:
-    return lambda memory, params: memory.call(arguments(params, kind))
+def _own(kind: type[Request[Any]]) -> Method:
+    return Method(
+        kind,
+        lambda memory, request: memory.call(request),
+        writes=kind.writes,
+        lets_writes_pass=kind.lets_writes_pass,
+        deadline_factor=kind.deadline_factor,
+    )
 
 
-HANDLERS: dict[str, Handler] = {name: _own(kind) for name, kind in REQUESTS.items()} | compat.HANDLERS
+METHODS: Mapping[str, Method] = {name: _own(kind) for name, kind in REQUESTS.items()} | dict(compat.METHODS)
 """Every method of the daemon by its name on the wire."""
-
-WRITES = frozenset(
-    {"ingest", "ingest_batch", "put", "clear", "delete", "delete_batch", "capture", "harvest", "purge", "review"}
-    | {"facts_assert", "facts_invalidate", "facts_accept", "facts_decline"}
-    | {"graph_merge", "graph_unmerge", "graph_rebuild"}
-    | {"insert_text", "insert_session_turn", "flush_namespace"}
-    | {"ingest_markdown_document", "delete_authored_document", "promote_dream_entries"}
-    | {"plans_add", "plans_close"}
-)
-"""Methods that one client's requests pass one by one, in the order they were sent: turns must not change places."""

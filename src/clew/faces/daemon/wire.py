@@ -11,12 +11,13 @@ requests under way could not tell otherwise which of them failed.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
-from clew.api import JsonObject
+from clew.api import JsonObject, MemoryApi
 from clew.errors import ClewError, InvalidInput
 
 MAX_DEPTH = 100
@@ -54,6 +55,21 @@ class Call:
     @property
     def wants_answer(self) -> bool:
         return self.id is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What the daemon does for one name on the wire."""
+
+    params: type[Any]
+    """What its parameters are read as."""
+    act: Callable[[MemoryApi, Any], Any]
+    writes: bool = False
+    lets_writes_pass: bool = False
+    deadline_factor: int = 1
+
+    def answer(self, memory: MemoryApi, params: JsonObject) -> object:
+        return self.act(memory, arguments(params, self.params))
 
 
 class BadFrame(Exception):

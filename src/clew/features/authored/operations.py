@@ -30,7 +30,9 @@ class LoadAuthored(Request[AuthoredReport], frozen=True):
     """Reads the authored files now. Fails where hard text is over its share of the budget."""
 
     method: ClassVar[str] = "load_authored"
-    answer: ClassVar[type[Answer]] = AuthoredReport
+    writes: ClassVar[bool] = True
+    lets_writes_pass: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     notes: bool = True
     """Whether every note is read, too; otherwise they come in bit by bit, in the background."""

@@ -23,6 +23,7 @@ from clew.features.authored.rules import TIER_NUMBERS, Document, Kind, Node, Tie
 from clew.kernel.intake import draft_of, make_draft
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Pace, Worker
+from clew.kernel.services import serves
 from clew.kernel.views import every
 from clew.storage.protocol import NewRecord, Place, Task
 
@@ -87,6 +88,7 @@ class _Held:
         return all(data.startswith(piece.text.encode("utf-8"), piece.start) for piece in (*self.hard, *self.soft))
 
 
+@serves(LoadAuthored)
 def load_authored(parts: Parts, request: LoadAuthored) -> AuthoredReport:
     """Read what changed. Raises InvalidInput where hard text is over its share of the budget."""
     shelf = parts.library.current(parts, every_note=request.notes)

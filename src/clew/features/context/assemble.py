@@ -41,6 +41,7 @@ from clew.kernel.operations import Message
 from clew.kernel.parts import Parts
 from clew.kernel.quoting import line_tokens, quoted
 from clew.kernel.search import Found, best, origin, prepare, visible_collections
+from clew.kernel.services import serves
 from clew.text.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, line
 
 T = TypeVar("T")
@@ -53,6 +54,7 @@ UNRELATED = "not related to the question"
 _log = logging.getLogger("clew.assemble")
 
 
+@serves(Assemble)
 def assemble(parts: Parts, request: Assemble) -> Context:
     with parts.indexes.once():
         return _assembled(parts, request)

@@ -63,13 +63,14 @@ class Context(Answer, frozen=True):
 
 
 class Assemble(Request[Context], frozen=True):
-    """With `messages`, the tail is taken from them; otherwise from the stored session.
+    """The context for the next model call, never over the budget.
+
+    With `messages`, the tail is taken from them; otherwise from the stored session.
 
     Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail needs.
     """
 
     method: ClassVar[str] = "assemble"
-    answer: ClassVar[type[Answer]] = Context
     session_id: str
     query: str | None = None
     messages: tuple[Message, ...] | None = None

@@ -26,6 +26,7 @@ from clew.features.facts.replay import Fact, Facts
 from clew.features.facts.staleness import Grounds
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
+from clew.kernel.services import serves
 
 MAX_PROBLEMS = 10_000
 _DIGEST_BYTES = 16
@@ -33,6 +34,7 @@ _DIGEST_BYTES = 16
 NOTHING_STALE = "no fact has lost its ground"
 
 
+@serves(FactsLint)
 def lint(parts: Parts, request: FactsLint) -> FactLint:
     limit = checked_limit(request.limit, MAX_PROBLEMS)
     known = parts.facts.of(parts, request.user_id)
@@ -59,6 +61,7 @@ def problems(parts: Parts, known: Facts, collection: str) -> Iterator[FactProble
                 yield from _of_assertion(known, grounds, assertion)
 
 
+@serves(FactsStale)
 def stale(parts: Parts, request: FactsStale) -> FactList:
     """Facts are looked at subject by subject until there are enough that have lost their ground."""
     limit, cursor = checked_limit(request.limit, MAX_LISTED), checked_cursor(request.cursor)
@@ -75,6 +78,7 @@ def stale(parts: Parts, request: FactsStale) -> FactList:
     return listed(parts, known, found, at_ms=parts.clock.now_ms(), nothing=NOTHING_STALE, cursor=following)
 
 
+@serves(FactsRebuild)
 def rebuild(parts: Parts, request: FactsRebuild) -> FactRebuild:
     kept, fresh = parts.facts.rebuilt(parts, request.user_id)
     said = fresh.canonical()

@@ -79,7 +79,8 @@ class FactsAssert(Request[FactReceipt], frozen=True):
     """
 
     method: ClassVar[str] = "facts_assert"
-    answer: ClassVar[type[Answer]] = FactReceipt
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     subject: str
     """Whom or what it is about, 1 to 200 characters; compared without case and spacing."""
     predicate: str
@@ -106,7 +107,8 @@ class FactsInvalidate(Request[FactReceipt], frozen=True):
     """Takes a fact back: from some moment on it does not hold; from its beginning, it never did."""
 
     method: ClassVar[str] = "facts_invalidate"
-    answer: ClassVar[type[Answer]] = FactReceipt
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     fact: str
     """Its id or its reference."""
     user_id: str | None = None
@@ -120,7 +122,7 @@ class FactsCurrent(Request[FactList], frozen=True):
     """What is true now, of a subject or of all; what has lost its sources stands apart."""
 
     method: ClassVar[str] = "facts_current"
-    answer: ClassVar[type[Answer]] = FactList
+    positional: ClassVar[tuple[str, ...]] = ("subject", "predicate")
     subject: str | None = None
     """Only what is about this one; else all subjects, page by page."""
     predicate: str | None = None
@@ -134,7 +136,7 @@ class FactsAsOf(Request[FactList], frozen=True):
     """What was true at a moment; with `recorded`, as far as it had been written down by that one."""
 
     method: ClassVar[str] = "facts_as_of"
-    answer: ClassVar[type[Answer]] = FactList
+    positional: ClassVar[tuple[str, ...]] = ("subject", "predicate")
     at: int
     """The moment that is asked about."""
     recorded: int | None = None
@@ -152,7 +154,7 @@ class FactsTimeline(Request[FactTimeline], frozen=True):
     """All that ever was true of a subject."""
 
     method: ClassVar[str] = "facts_timeline"
-    answer: ClassVar[type[Answer]] = FactTimeline
+    positional: ClassVar[tuple[str, ...]] = ("predicate",)
     subject: str
     """Whom or what it is about."""
     predicate: str | None = None
@@ -183,7 +185,6 @@ class FactsLint(Request[FactLint], frozen=True):
     """Looks for what is wrong with the facts of a user, or of all. Changes nothing."""
 
     method: ClassVar[str] = "facts_lint"
-    answer: ClassVar[type[Answer]] = FactLint
     deadline_factor: ClassVar[int] = 20
     user_id: str | None = None
     limit: int = 1000
@@ -193,7 +194,6 @@ class FactsStale(Request[FactList], frozen=True):
     """The facts that have lost the ground they stood on, with what has become of it."""
 
     method: ClassVar[str] = "facts_stale"
-    answer: ClassVar[type[Answer]] = FactList
     deadline_factor: ClassVar[int] = 20
     user_id: str | None = None
     cursor: int = 0
@@ -220,7 +220,6 @@ class FactsRebuild(Request[FactRebuild], frozen=True):
     """Replays the log of facts from the rows, compares that with what is kept, and keeps it."""
 
     method: ClassVar[str] = "facts_rebuild"
-    answer: ClassVar[type[Answer]] = FactRebuild
     deadline_factor: ClassVar[int] = 20
     user_id: str | None = None
 
@@ -243,7 +242,6 @@ class FactsPack(Request[FactPack], frozen=True):
     """The current facts that bear on a question, framed, dated and within a budget; none that is stale."""
 
     method: ClassVar[str] = "facts_pack"
-    answer: ClassVar[type[Answer]] = FactPack
     query: str
     user_id: str | None = None
     budget_tokens: int = 400
@@ -288,7 +286,6 @@ class FactsPropose(Request[FactProposals], frozen=True):
     """The candidates for facts in a text. Writes nothing."""
 
     method: ClassVar[str] = "facts_propose"
-    answer: ClassVar[type[Answer]] = FactProposals
     text: str
     user_id: str | None = None
     speaker: str = ""
@@ -302,7 +299,6 @@ class FactsReview(Request[FactProposals], frozen=True):
     """The review queue: what a user's stored turns propose, oldest first, and nobody has accepted or declined yet."""
 
     method: ClassVar[str] = "facts_review"
-    answer: ClassVar[type[Answer]] = FactProposals
     deadline_factor: ClassVar[int] = 4
     user_id: str
     cursor: int = 0
@@ -313,7 +309,9 @@ class FactsAccept(Request[FactReceipt], frozen=True):
     """Makes a proposal a fact that cites its turn, as it is or with other words."""
 
     method: ClassVar[str] = "facts_accept"
-    answer: ClassVar[type[Answer]] = FactReceipt
+    positional: ClassVar[tuple[str, ...]] = ("proposal",)
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     user_id: str
     source: str
     """The turn."""
@@ -346,7 +344,8 @@ class FactsDecline(Request[FactsDeclined], frozen=True):
     """Takes proposals of a turn off the queue for good. The turn stays as it is."""
 
     method: ClassVar[str] = "facts_decline"
-    answer: ClassVar[type[Answer]] = FactsDeclined
+    spread: ClassVar[str] = "proposals"
+    writes: ClassVar[bool] = True
     user_id: str
     source: str
     """The turn."""

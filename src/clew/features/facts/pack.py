@@ -15,6 +15,7 @@ from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.search import best, cut, prepare
+from clew.kernel.services import serves
 from clew.text.framing import Quoted, frame, line
 
 MAX_ITEMS = 100
@@ -32,6 +33,7 @@ _SUBJECT_WORDS = 8
 _AROUND_WORDS = " \t\n.,;:!?\"'()[]{}<>`*"
 
 
+@serves(FactsPack)
 def pack(parts: Parts, request: FactsPack) -> FactPack:
     """First what is said of subjects the question names, then what is near to it in words or meaning."""
     limit = checked_limit(request.limit, MAX_ITEMS)

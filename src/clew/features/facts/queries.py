@@ -11,6 +11,7 @@ from clew.features.facts.staleness import Standing, standings
 from clew.kernel.intake import check_unicode, checked_ts
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
+from clew.kernel.services import serves
 
 MAX_LISTED = 1000
 QUOTED_SUBJECT_CHARS = 200
@@ -80,15 +81,18 @@ def _by_subject(fact: Fact) -> tuple[str, str, int, str]:
     return fact.subject.casefold(), fact.predicate, fact.valid_from_ms, fact.id
 
 
+@serves(FactsCurrent)
 def current(parts: Parts, request: FactsCurrent) -> FactList:
     return _at(parts, request, parts.clock.now_ms(), None)
 
 
+@serves(FactsAsOf)
 def as_of(parts: Parts, request: FactsAsOf) -> FactList:
     recorded_ms = None if request.recorded is None else checked_ts(request.recorded)
     return _at(parts, request, checked_ts(request.at), recorded_ms)
 
 
+@serves(FactsTimeline)
 def timeline(parts: Parts, request: FactsTimeline) -> FactTimeline:
     limit = checked_limit(request.limit, MAX_LISTED)
     known = parts.facts.of(parts, request.user_id)

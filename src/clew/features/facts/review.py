@@ -35,6 +35,7 @@ from clew.kernel.intake import check_size, checked_ts, speaker_in
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
 from clew.kernel.refs import place_of
+from clew.kernel.services import serves
 from clew.storage.protocol import Marking
 from clew.text.framing import clip
 from clew.text.own_text import without_own
@@ -50,6 +51,7 @@ NOTHING_WRITTEN = "nothing was written; what is proposed holds when it was accep
 _RECORDS_A_READ = 200
 
 
+@serves(FactsPropose)
 def propose(parts: Parts, request: FactsPropose) -> FactProposals:
     check_size("text", request.text.encode, parts.config.max_text_bytes)
     ts_ms = parts.clock.now_ms() if request.ts is None else checked_ts(request.ts)
@@ -59,6 +61,7 @@ def propose(parts: Parts, request: FactsPropose) -> FactProposals:
     return FactProposals(proposals=tuple(view for view in shown if view.predicate != PLAN), message=NOTHING_WRITTEN)
 
 
+@serves(FactsReview)
 def review(parts: Parts, request: FactsReview) -> FactProposals:
     """A page ends with a whole turn, so that the next one begins behind it."""
     limit, cursor = checked_limit(request.limit, MAX_LISTED), checked_cursor(request.cursor)
@@ -74,6 +77,7 @@ def review(parts: Parts, request: FactsReview) -> FactProposals:
     return FactProposals(proposals=tuple(found), message=NOTHING_WRITTEN, looked_at=looked_at)
 
 
+@serves(FactsAccept)
 def accept(parts: Parts, request: FactsAccept) -> FactReceipt:
     (turn,) = cited(parts, request.user_id, [request.source])
     id_ = request.proposal or _only_open(parts, request.user_id, turn)
@@ -97,6 +101,7 @@ def accept(parts: Parts, request: FactsAccept) -> FactReceipt:
     return write(parts, asserted, by="review", proposal=id_)
 
 
+@serves(FactsDecline)
 def decline(parts: Parts, request: FactsDecline) -> FactsDeclined:
     """The operator's word: what was declined is not proposed again, whatever the extractor finds later."""
     (turn,) = cited(parts, request.user_id, [request.source])

@@ -36,6 +36,7 @@ from clew.features.facts.replay import Fact, Facts
 from clew.features.facts.staleness import standings
 from clew.kernel.intake import Intake, check_unicode, checked_ts, draft_of, graded, judged, make_draft, policy_of
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 from clew.storage.protocol import NewRecord, Place, Task
 from clew.text.redaction import redact
 from clew.text.terms import fold
@@ -48,6 +49,7 @@ MAX_STATEMENT_CHARS = 4000
 STEERING = "it reads like an attempt to steer its reader, so nothing was written"
 
 
+@serves(FactsAssert)
 def assert_fact(parts: Parts, request: FactsAssert) -> FactReceipt:
     return write(parts, request, by="assert")
 
@@ -69,6 +71,7 @@ def write(parts: Parts, request: FactsAssert, *, by: str, proposal: str = "") ->
     return _receipt(parts, request.user_id, assertion.id, is_new, (*redacted, *ground.redacted))
 
 
+@serves(FactsInvalidate)
 def invalidate(parts: Parts, request: FactsInvalidate) -> FactReceipt:
     reason, redacted = _redacted(parts, request.user_id, "reason", request.reason, MAX_REASON_CHARS)
     with parts.facts.writing:

@@ -20,11 +20,13 @@ from clew.kernel import intake
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Pace, Worker
 from clew.kernel.search import cut
+from clew.kernel.services import serves
 from clew.storage.protocol import NewRecord, Place, QueuedTask, Task
 from clew.text.own_text import without_own
 from clew.text.terms import analyse_query
 
 
+@serves(Gate)
 def gate(parts: Parts, request: Gate) -> GateScore:
     """Grade a text as if this user said it now; nothing is kept."""
     meant = parts.meaning.of_query(cut(request.text))

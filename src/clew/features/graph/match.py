@@ -28,6 +28,7 @@ from clew.kernel.operations import Search
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.search import Found, recall
+from clew.kernel.services import serves
 from clew.storage.protocol import Place
 from clew.text.entities import EntityKind, canonical
 
@@ -75,6 +76,7 @@ class _Way(NamedTuple):
 
 
 @at_one_moment
+@serves(GraphMatch)
 def match(parts: Parts, request: GraphMatch) -> GraphMatchList:
     check_unicode("idea", request.idea)
     if not request.idea.strip() or len(request.idea) > MAX_IDEA_CHARS:

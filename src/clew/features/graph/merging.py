@@ -14,6 +14,7 @@ from clew.features.graph.view import GraphView, Node, at_one_moment
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
+from clew.kernel.services import serves
 from clew.text.entities import EntityKind, canonical
 
 MAX_PROPOSALS = 500
@@ -24,6 +25,7 @@ _NEVER_MISSPELT = frozenset({EntityKind.FILE, EntityKind.DECISION})
 
 
 @at_one_moment
+@serves(GraphMerges)
 def merges(parts: Parts, request: GraphMerges) -> GraphMergeList:
     limit = checked_limit(request.limit, MAX_PROPOSALS)
     view = GraphView(parts, request.user_id, None)
@@ -44,6 +46,7 @@ def merges(parts: Parts, request: GraphMerges) -> GraphMergeList:
     )
 
 
+@serves(GraphMerge)
 def merge(parts: Parts, request: GraphMerge) -> Done:
     view = GraphView(parts, request.user_id, None)
     keep, drop = entity_named(view, request.keep), entity_named(view, request.drop)
@@ -53,6 +56,7 @@ def merge(parts: Parts, request: GraphMerge) -> Done:
     return Done(count=1)
 
 
+@serves(GraphUnmerge)
 def unmerge(parts: Parts, request: GraphUnmerge) -> Done:
     check_unicode("name", request.name)
     found = _merged_as(merged_for(parts, request.user_id), request.name)

@@ -77,7 +77,6 @@ class GraphNeighbours(Request[GraphNeighbourhood], frozen=True):
     """What lies around an entity, in one or more steps."""
 
     method: ClassVar[str] = "graph_neighbours"
-    answer: ClassVar[type[Answer]] = GraphNeighbourhood
     name: str
     """The entity by its name or by `kind:name`."""
     user_id: str | None = None
@@ -97,7 +96,6 @@ class GraphUpstream(Request[GraphNeighbourhood], frozen=True):
     """What an entity stands on: what it uses or is blocked by, what that uses, and so on."""
 
     method: ClassVar[str] = "graph_upstream"
-    answer: ClassVar[type[Answer]] = GraphNeighbourhood
     name: str
     """The entity by its name or by `kind:name`."""
     user_id: str | None = None
@@ -113,7 +111,6 @@ class GraphDownstream(Request[GraphNeighbourhood], frozen=True):
     """What stands on an entity: what uses it or is blocked by it, what uses that, and so on."""
 
     method: ClassVar[str] = "graph_downstream"
-    answer: ClassVar[type[Answer]] = GraphNeighbourhood
     name: str
     """The entity by its name or by `kind:name`."""
     user_id: str | None = None
@@ -134,7 +131,6 @@ class GraphPaths(Request[GraphPathList], frozen=True):
     """The strongest ways from one entity to another."""
 
     method: ClassVar[str] = "graph_paths"
-    answer: ClassVar[type[Answer]] = GraphPathList
     source: str
     """Where to start: a name or `kind:name`."""
     target: str
@@ -168,7 +164,6 @@ class GraphMatch(Request[GraphMatchList], frozen=True):
     """Which projects an idea belongs to, each with the path that justifies it."""
 
     method: ClassVar[str] = "graph_match"
-    answer: ClassVar[type[Answer]] = GraphMatchList
     idea: str
     """The idea in a sentence or a few."""
     user_id: str | None = None
@@ -188,7 +183,7 @@ class GraphEntities(Request[GraphEntityList], frozen=True):
     """The entities there are, a page a call, or those whose names are like a text, the likest first."""
 
     method: ClassVar[str] = "graph_entities"
-    answer: ClassVar[type[Answer]] = GraphEntityList
+    positional: ClassVar[tuple[str, ...]] = ("text",)
     text: str = ""
     """Part of a name, or a name that may be misspelt; without one, all are listed."""
     user_id: str | None = None
@@ -226,7 +221,6 @@ class GraphMerges(Request[GraphMergeList], frozen=True):
     """Proposes entities that may be one, and lists those that were merged. Writes nothing."""
 
     method: ClassVar[str] = "graph_merges"
-    answer: ClassVar[type[Answer]] = GraphMergeList
     deadline_factor: ClassVar[int] = 10
     user_id: str | None = None
     limit: int = 50
@@ -236,7 +230,7 @@ class GraphMerge(Request[Done], frozen=True):
     """The operator's word that two entities are one, for a user or, without one, for all."""
 
     method: ClassVar[str] = "graph_merge"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
     keep: str
     """The entity whose name stays: a name or `kind:name`."""
     drop: str
@@ -248,7 +242,7 @@ class GraphUnmerge(Request[Done], frozen=True):
     """Takes a merge back."""
 
     method: ClassVar[str] = "graph_unmerge"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
     name: str
     """The entity that was merged into another, as `kind:name`."""
     user_id: str | None = None
@@ -271,7 +265,7 @@ class GraphExport(Request[GraphText], frozen=True):
     """The graph, or what lies around one entity, as Markdown, as a Mermaid diagram or as JSON."""
 
     method: ClassVar[str] = "graph_export"
-    answer: ClassVar[type[Answer]] = GraphText
+    positional: ClassVar[tuple[str, ...]] = ("format",)
     format: str = "markdown"
     """`markdown`, `mermaid` or `json`."""
     name: str | None = None
@@ -290,7 +284,8 @@ class GraphRebuild(Request[Done], frozen=True):
     """Drops the graph and queues every record to be read for it again; merges stay."""
 
     method: ClassVar[str] = "graph_rebuild"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 10
 
 
@@ -307,6 +302,5 @@ class GraphStatus(Request[GraphStatusView], frozen=True):
     """How large the graph is, and whether records wait to be read for it."""
 
     method: ClassVar[str] = "graph_status"
-    answer: ClassVar[type[Answer]] = GraphStatusView
     user_id: str | None = None
     """Of what this user sees; without one, of all."""

@@ -32,6 +32,7 @@ from clew.kernel.derivation import home_of
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
+from clew.kernel.services import serves
 from clew.storage.graphing import Entity
 from clew.storage.protocol import Place
 from clew.text.entities import UPSTREAM, EdgeKind, EntityKind, canonical, owners_seen_by
@@ -70,6 +71,7 @@ class Led:
 
 
 @at_one_moment
+@serves(GraphNeighbours)
 def neighbours(parts: Parts, request: GraphNeighbours) -> GraphNeighbourhood:
     kinds = [one_of(EdgeKind, "kinds", kind) for kind in request.kinds] or list(EdgeKind)
     if request.direction not in ("out", "in", "both"):
@@ -86,16 +88,19 @@ def neighbours(parts: Parts, request: GraphNeighbours) -> GraphNeighbourhood:
 
 
 @at_one_moment
+@serves(GraphUpstream)
 def upstream(parts: Parts, request: GraphUpstream) -> GraphNeighbourhood:
     return _transitive(parts, request, lambda link, node: link.kind in UPSTREAM and link.source == node)
 
 
 @at_one_moment
+@serves(GraphDownstream)
 def downstream(parts: Parts, request: GraphDownstream) -> GraphNeighbourhood:
     return _transitive(parts, request, lambda link, node: link.kind in UPSTREAM and link.target == node)
 
 
 @at_one_moment
+@serves(GraphPaths)
 def paths(parts: Parts, request: GraphPaths) -> GraphPathList:
     view = GraphView(parts, request.user_id, request.session_id, untrusted=request.untrusted)
     source, target = entity_named(view, request.source), entity_named(view, request.target)
@@ -106,6 +111,7 @@ def paths(parts: Parts, request: GraphPaths) -> GraphPathList:
 
 
 @at_one_moment
+@serves(GraphEntities)
 def entities(parts: Parts, request: GraphEntities) -> GraphEntityList:
     kinds = [one_of(EntityKind, "kinds", kind) for kind in request.kinds]
     limit = checked_limit(request.limit, MAX_LISTED)
@@ -124,12 +130,14 @@ def entities(parts: Parts, request: GraphEntities) -> GraphEntityList:
     return GraphEntityList(entities=tuple(map(display.entity, nodes)), cursor=cursor)
 
 
+@serves(GraphRebuild)
 def rebuild(parts: Parts, _: GraphRebuild) -> Done:
     parts.store.forget_graph()
     parts.store.queue_links()
     return Done(count=parts.store.graph_counts(()).pending)
 
 
+@serves(GraphStatus)
 def status(parts: Parts, request: GraphStatus) -> GraphStatusView:
     counts = parts.store.graph_counts(None if request.user_id is None else owners_seen_by(request.user_id, None))
     return GraphStatusView(entities=counts.entities, edges=counts.edges, pending=counts.pending)

@@ -15,6 +15,7 @@ from clew.features.graph.view import GraphView, Link, Node, at_one_moment
 from clew.features.graph.walk import reach
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
+from clew.kernel.services import serves
 
 MAX_SHOWN = 500
 _STEPS = range(1, 4)
@@ -30,6 +31,7 @@ class Part(NamedTuple):
 
 
 @at_one_moment
+@serves(GraphExport)
 def export(parts: Parts, request: GraphExport) -> GraphText:
     write = _FORMATS.get(request.format)
     if write is None:

@@ -22,7 +22,7 @@ class ListGuidance(Request[GuidanceList], frozen=True):
     """The turns of a user, and of a session, that are kept word for word because they guide."""
 
     method: ClassVar[str] = "list_guidance"
-    answer: ClassVar[type[Answer]] = GuidanceList
+    python_name: ClassVar[str] = "guidance"
     user_id: str | None = None
     session_id: str | None = None
     limit: int = 1000

@@ -17,6 +17,7 @@ from clew.index.vectors import Grid
 from clew.kernel.meaning import similarities
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit, view
+from clew.kernel.services import serves
 from clew.kernel.views import every
 from clew.storage.protocol import Place, Shard
 from clew.text.deontic import hints_at_guidance, read
@@ -44,6 +45,7 @@ PROTOTYPES = (
 """Typical guidance without a word of duty in it."""
 
 
+@serves(ListGuidance)
 def list_guidance(parts: Parts, request: ListGuidance) -> GuidanceList:
     limit = checked_limit(request.limit, MAX_LISTED)
     names = collections(request.user_id, request.session_id)

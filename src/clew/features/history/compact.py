@@ -24,6 +24,7 @@ from clew.features.history.tail import TailTurn, boundaries
 from clew.features.history.turns import checked_budget, stored_message, tail_of, tail_target, tail_turn
 from clew.features.trust.service import follow_sources
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 from clew.kernel.views import View, active_view
 from clew.storage.protocol import NewSummary, Place, Shard
 
@@ -37,6 +38,7 @@ ROUND_TURNS = 2000
 _log = logging.getLogger("clew.compact")
 
 
+@serves(Compact)
 def compact(parts: Parts, request: Compact) -> CompactReceipt:
     identity.session(request.session_id)
     size = request.cluster_turns or 0

@@ -32,6 +32,7 @@ from clew.kernel.parts import Parts
 from clew.kernel.quoting import line_tokens, said, when
 from clew.kernel.records import checked_cursor, checked_limit, view
 from clew.kernel.search import MAX_HITS, recall
+from clew.kernel.services import serves
 from clew.kernel.views import Summary, active_view, all_summaries
 from clew.text.framing import OPENED_CLOSE, OPENED_OPEN, dated, frame
 
@@ -41,6 +42,7 @@ _LINE_CHARS = 240
 _TURNS_A_READ = 500
 
 
+@serves(Grep)
 def grep(parts: Parts, request: Grep) -> GrepResult:
     """Reads the history page by page, until there are enough matches or it is at its end.
 
@@ -115,6 +117,7 @@ MAX_EXPANSION_TOKENS = 200_000
 """What one expansion gives at most; the rest is named and can be opened next."""
 
 
+@serves(Expand)
 def expand(parts: Parts, request: Expand) -> Expansion:
     """The turns under the summaries, in order, as many as the bounds allow; a turn stands for itself."""
     if not 1 <= request.max_depth <= MAX_DEPTH:
@@ -216,6 +219,7 @@ def _fitting(costs: Sequence[tuple[Record, str, int, int]], there: Sequence[Reco
     return found
 
 
+@serves(Describe)
 def describe(parts: Parts, request: Describe) -> Node:
     """One node with its lineage, both ways."""
     record = _node(parts, request.session_id, request.id)
@@ -232,6 +236,7 @@ def describe(parts: Parts, request: Describe) -> Node:
     return _summary_node(record, lineage, parents=parents, in_view=in_view, text=record.text)
 
 
+@serves(ShowSession)
 def show_session(parts: Parts, request: ShowSession) -> SessionView:
     session_id = request.session_id
     names = (identity.session_raw(session_id), identity.dismissed(session_id))

@@ -113,7 +113,9 @@ class Compact(Request[CompactReceipt], frozen=True):
     """
 
     method: ClassVar[str] = "compact"
-    answer: ClassVar[type[Answer]] = CompactReceipt
+    writes: ClassVar[bool] = True
+    lets_writes_pass: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     session_id: str
     force: bool = False
@@ -128,7 +130,7 @@ class Expand(Request[Expansion], frozen=True):
     """The turns that summaries stand for. With a `query`, those that answer it best are within the token bound."""
 
     method: ClassVar[str] = "expand"
-    answer: ClassVar[type[Answer]] = Expansion
+    spread: ClassVar[str] = "ids"
     session_id: str
     ids: tuple[str, ...]
     max_depth: int = 3
@@ -139,15 +141,17 @@ class Expand(Request[Expansion], frozen=True):
 
 
 class Describe(Request[Node], frozen=True):
+    """The lineage of one turn or summary."""
+
     method: ClassVar[str] = "describe"
-    answer: ClassVar[type[Answer]] = Node
     session_id: str
     id: str
 
 
 class ShowSession(Request[SessionView], frozen=True):
+    """The active view and every summary of a session."""
+
     method: ClassVar[str] = "show_session"
-    answer: ClassVar[type[Answer]] = SessionView
     deadline_factor: ClassVar[int] = 4
     session_id: str
 
@@ -156,7 +160,6 @@ class Grep(Request[GrepResult], frozen=True):
     """Lines of the raw history that hold a string, or match a regular expression, oldest first."""
 
     method: ClassVar[str] = "grep"
-    answer: ClassVar[type[Answer]] = GrepResult
     session_id: str
     pattern: str
     regex: bool = False

@@ -15,6 +15,7 @@ from clew.features.ledger.lines import APPENDING, folder_of, held, named_artifac
 from clew.features.ledger.operations import Artifact, ReadArtifact
 from clew.kernel.parts import Parts
 from clew.kernel.records import MAX_CHARS, checked_limit
+from clew.kernel.services import serves
 from clew.text.framing import clip
 
 FOLDER = "artifacts"
@@ -121,6 +122,7 @@ def _known_to_records(parts: Parts) -> Iterable[str]:
         after = page[-1].key
 
 
+@serves(ReadArtifact)
 def read_artifact(parts: Parts, request: ReadArtifact) -> Artifact:
     max_chars = checked_limit(request.max_chars, MAX_CHARS)
     return Artifact(name=request.name, text=read(parts, request.name, max_chars))

@@ -21,6 +21,7 @@ from clew.features.ledger.lines import VERSION, Entry, encode, owners_of
 from clew.features.ledger.operations import Capture, Captured, CaptureReceipt, Event
 from clew.kernel.intake import check_size, checked_ts, policy_of
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 from clew.text.excerpts import one_line
 from clew.text.redaction import Policy, redact, redact_json
 
@@ -39,6 +40,7 @@ class Written(Struct, frozen=True):
     """What its artifact is to hold."""
 
 
+@serves(Capture)
 def capture(parts: Parts, request: Capture) -> CaptureReceipt:
     if not 1 <= len(request.events) <= MAX_EVENTS:
         raise InvalidInput(f"one capture takes 1 to {MAX_EVENTS} events, not {len(request.events)}")

@@ -49,6 +49,7 @@ from clew.kernel.intake import checked_ts, draft_of, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Pace, Worker
 from clew.kernel.records import checked_limit
+from clew.kernel.services import serves
 from clew.storage.protocol import NewRecord, Place, Task
 from clew.text.redaction import redact, redact_json
 
@@ -72,6 +73,7 @@ _REPORTED = frozenset({Kind.DECISION, Kind.TASK, Kind.PLAN, Kind.NOTE, Kind.PREF
 _KINDS = frozenset(kind.value for kind in Kind)
 
 
+@serves(Harvest)
 def harvest(parts: Parts, request: Harvest) -> HarvestReceipt:
     limit = checked_limit(request.max_lines, MAX_LINES)
     try:

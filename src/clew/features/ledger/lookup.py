@@ -26,6 +26,7 @@ from clew.kernel.quoting import speaker_of
 from clew.kernel.records import checked_limit
 from clew.kernel.refs import located
 from clew.kernel.search import MAX_HITS, Found
+from clew.kernel.services import serves
 from clew.text.excerpts import one_line
 from clew.text.grading.kinds import kind_of_text
 from clew.text.terms import QueryTerms, analyse_query
@@ -51,6 +52,7 @@ class Mode(StrEnum):
     HYBRID = "hybrid"
 
 
+@serves(Recall)
 def recall_lines(parts: Parts, request: Recall) -> RecallResult:
     limit = checked_limit(request.k, MAX_HITS)
     if request.user_id is None and request.session_id is None:
@@ -65,6 +67,7 @@ def recall_lines(parts: Parts, request: Recall) -> RecallResult:
     return RecallResult(lines=lines, degraded=degraded)
 
 
+@serves(Timeline)
 def timeline(parts: Parts, request: Timeline) -> TimelineView:
     for count, what in ((request.before, "before"), (request.after, "after")):
         if not 0 <= count <= MAX_AROUND:
@@ -80,6 +83,7 @@ def timeline(parts: Parts, request: Timeline) -> TimelineView:
     return TimelineView(lines=tuple(_line(item, _session_of(parts, item)) for item in neighbours))
 
 
+@serves(Replay)
 def replay(parts: Parts, request: Replay) -> TimelineView:
     limit = checked_limit(request.limit, MAX_REPLAY)
     if request.cursor < 0:

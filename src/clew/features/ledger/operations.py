@@ -46,7 +46,9 @@ class Capture(Request[CaptureReceipt], frozen=True):
     """Appends events to the capture log, redacted; `harvest` brings them into the ledger. All or none."""
 
     method: ClassVar[str] = "capture"
-    answer: ClassVar[type[Answer]] = CaptureReceipt
+    spread: ClassVar[str] = "events"
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     events: tuple[Event, ...]
 
 
@@ -70,7 +72,9 @@ class Harvest(Request[HarvestReceipt], frozen=True):
     """Reads captured events into the ledger, from where the last harvest stopped."""
 
     method: ClassVar[str] = "harvest"
-    answer: ClassVar[type[Answer]] = HarvestReceipt
+    positional: ClassVar[tuple[str, ...]] = ("path",)
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 10
     path: str | None = None
     """Another file in the format of the capture log; the log itself when absent."""
@@ -100,7 +104,6 @@ class Recall(Request[RecallResult], frozen=True):
     """The first step of looking something up: one line each. Then `timeline`, then `get`."""
 
     method: ClassVar[str] = "recall"
-    answer: ClassVar[type[Answer]] = RecallResult
     text: str
     user_id: str | None = None
     session_id: str | None = None
@@ -123,7 +126,6 @@ class Timeline(Request[TimelineView], frozen=True):
     """What was around a record: turns and captured events of the same session, or else of the same collection."""
 
     method: ClassVar[str] = "timeline"
-    answer: ClassVar[type[Answer]] = TimelineView
     ref: str
     before: int = 5
     after: int = 5
@@ -133,7 +135,6 @@ class Replay(Request[TimelineView], frozen=True):
     """A session from its start: turns and captured events, in the order of their times."""
 
     method: ClassVar[str] = "replay"
-    answer: ClassVar[type[Answer]] = TimelineView
     deadline_factor: ClassVar[int] = 4
     session_id: str
     cursor: int = 0
@@ -150,7 +151,6 @@ class ReadArtifact(Request[Artifact], frozen=True):
     """A payload that was too long for the ledger, as far as it is asked for."""
 
     method: ClassVar[str] = "read_artifact"
-    answer: ClassVar[type[Answer]] = Artifact
     name: str
     """The artifact, as the record it belongs to names it."""
     max_chars: int = 20_000

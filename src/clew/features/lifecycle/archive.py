@@ -16,6 +16,7 @@ from clew.core.model import Metadata, Provenance, Record
 from clew.core.operation import Done
 from clew.features.lifecycle.operations import Touch
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 from clew.storage.protocol import Marking, Place
 
 _KINDS = frozenset({"user", "global", "ledger"})
@@ -104,5 +105,6 @@ def _bring_back(parts: Parts, record: Record, mark: Metadata | None) -> bool:
     return any(moved)
 
 
+@serves(Touch)
 def touch(parts: Parts, request: Touch) -> Done:
     return Done(count=parts.store.touch(woken(parts, request.uses), parts.clock.now_ms()))

@@ -26,6 +26,7 @@ from clew.kernel.intake import SOURCE_URL
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.refs import located, place_of
+from clew.kernel.services import serves
 from clew.storage.protocol import FeedRow, Marking
 from clew.text.dissent import conflict
 
@@ -66,6 +67,7 @@ class Nearness:
     """The newest of them, which were compared with all the others."""
 
 
+@serves(FindDuplicates)
 def find_duplicates(parts: Parts, request: FindDuplicates) -> DuplicateList:
     limit = checked_limit(request.limit, MAX_PROPOSALS)
     collection = identity.checked_collection(request.collection)
@@ -82,6 +84,7 @@ def find_duplicates(parts: Parts, request: FindDuplicates) -> DuplicateList:
     return DuplicateList(proposals=tuple(proposals), looked_at=nearness.looked_at, compared_with_all=nearness.with_all)
 
 
+@serves(Merge)
 def merge(parts: Parts, request: Merge) -> Done:
     """What leads from the dropped to the kept is written first, in one step; then they leave.
 

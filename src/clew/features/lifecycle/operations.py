@@ -28,7 +28,8 @@ class Age(Request[AgeReceipt], frozen=True):
     """Grades what has no grade, archives what was not used for long, marks contradictions."""
 
     method: ClassVar[str] = "age"
-    answer: ClassVar[type[Answer]] = AgeReceipt
+    writes: ClassVar[bool] = True
+    lets_writes_pass: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     dry_run: bool = True
     last: bool = False
@@ -44,7 +45,8 @@ class Revive(Request[Done], frozen=True):
     """Brings archived records back; references as they were before or as they are in the archive."""
 
     method: ClassVar[str] = "revive"
-    answer: ClassVar[type[Answer]] = Done
+    spread: ClassVar[str] = "refs"
+    writes: ClassVar[bool] = True
     refs: tuple[str, ...]
 
 
@@ -52,7 +54,7 @@ class Label(Request[RecordView], frozen=True):
     """What the operator says about a record; Clew never overwrites it. An empty string takes a word back."""
 
     method: ClassVar[str] = "label"
-    answer: ClassVar[type[Answer]] = RecordView
+    writes: ClassVar[bool] = True
     ref: str
     kind: str | None = None
     importance: str | None = None
@@ -82,8 +84,9 @@ class DuplicateList(Answer, frozen=True):
 
 
 class FindDuplicates(Request[DuplicateList], frozen=True):
+    """Proposes records of a collection that say the same, or contradict each other. Writes nothing."""
+
     method: ClassVar[str] = "find_duplicates"
-    answer: ClassVar[type[Answer]] = DuplicateList
     deadline_factor: ClassVar[int] = 20
     collection: str
     min_similarity: float = 0.9
@@ -94,12 +97,14 @@ class Merge(Request[Done], frozen=True):
     """The operator's word that records say the same: one stays, the others rest in the archive and lead to it."""
 
     method: ClassVar[str] = "merge"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
     keep: str
     drop: tuple[str, ...]
 
 
 class Touch(Request[Done], frozen=True):
+    """Counts one use of each named record."""
+
     method: ClassVar[str] = "touch"
-    answer: ClassVar[type[Answer]] = Done
+    writes: ClassVar[bool] = True
     uses: dict[str, tuple[str, ...]]

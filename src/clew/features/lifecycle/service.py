@@ -35,6 +35,7 @@ from clew.kernel.operations import RecordView
 from clew.kernel.parts import Parts
 from clew.kernel.records import view
 from clew.kernel.refs import located, place_of
+from clew.kernel.services import serves
 from clew.storage.protocol import Marking, Place
 from clew.text.dissent import conflict
 from clew.text.grading import importance
@@ -67,6 +68,7 @@ MAX_CHAIN = 100
 _KINDS = {kind.value: kind for kind in Kind}
 
 
+@serves(Age)
 def age(parts: Parts, request: Age) -> AgeReceipt:
     if request.last or (request.if_due and not due(parts)):
         return last_run(parts) or _Run(parts, dry_run=False, now_ms=0).receipt()
@@ -88,6 +90,7 @@ def last_run(parts: Parts) -> AgeReceipt | None:
     return None if kept is None else kept.receipt
 
 
+@serves(Revive)
 def revive(parts: Parts, request: Revive) -> Done:
     """All are found before the first one moves. One that does not rest, or whose id was taken again, stays."""
     if not request.refs:
@@ -96,6 +99,7 @@ def revive(parts: Parts, request: Revive) -> Done:
     return Done(count=sum(archive.restore(parts, record) for record in found.values()))
 
 
+@serves(Label)
 def label(parts: Parts, request: Label) -> RecordView:
     record = located(parts, request.ref)
     now_ms = parts.clock.now_ms()

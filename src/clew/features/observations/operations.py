@@ -100,7 +100,9 @@ class ObserveRun(Request[ObserveReceipt], frozen=True):
     """
 
     method: ClassVar[str] = "observe_run"
-    answer: ClassVar[type[Answer]] = ObserveReceipt
+    writes: ClassVar[bool] = True
+    lets_writes_pass: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     session_id: str
     force: bool = False
@@ -111,7 +113,6 @@ class ObserveShow(Request[ObservationLog], frozen=True):
     """The observation log of a session, as it stands in a context and line by line."""
 
     method: ClassVar[str] = "observe_show"
-    answer: ClassVar[type[Answer]] = ObservationLog
     session_id: str
 
 
@@ -119,7 +120,6 @@ class ObserveStats(Request[ObservationStats], frozen=True):
     """How long the observation log of a session is, and how much of the session it stands for."""
 
     method: ClassVar[str] = "observe_stats"
-    answer: ClassVar[type[Answer]] = ObservationStats
     deadline_factor: ClassVar[int] = 4
     session_id: str
 
@@ -131,6 +131,8 @@ class ObserveRebuild(Request[ObserveReceipt], frozen=True):
     """
 
     method: ClassVar[str] = "observe_rebuild"
-    answer: ClassVar[type[Answer]] = ObserveReceipt
+    writes: ClassVar[bool] = True
+    lets_writes_pass: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     session_id: str

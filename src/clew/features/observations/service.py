@@ -36,6 +36,7 @@ from clew.features.observations.store import Log, line_ref, read_log, write_log
 from clew.features.observations.tools import ObservedTurn
 from clew.kernel.parts import Parts
 from clew.kernel.quoting import line_tokens, speaker_of
+from clew.kernel.services import serves
 from clew.kernel.views import is_turn
 
 ABSTRACT_TOKENS = 800
@@ -49,6 +50,7 @@ _LONGEST_RUN_FACTOR = 2
 """A buffer of more than so many times its usual bound is taken in several runs of like size."""
 
 
+@serves(ObserveRun)
 def observe_run(parts: Parts, request: ObserveRun) -> ObserveReceipt:
     """By rules, and by a model where there is one. With `force`, also while the buffer is within its bound."""
     _check_session(parts, request.session_id)
@@ -56,6 +58,7 @@ def observe_run(parts: Parts, request: ObserveRun) -> ObserveReceipt:
     return _receipt(parts, request.session_id, done)
 
 
+@serves(ObserveRebuild)
 def observe_rebuild(parts: Parts, request: ObserveRebuild) -> ObserveReceipt:
     """The log made again from the raw history, run by run."""
     session_id = request.session_id
@@ -71,6 +74,7 @@ def observe_rebuild(parts: Parts, request: ObserveRebuild) -> ObserveReceipt:
     return _receipt(parts, session_id, Done(before, after, observer.degraded))
 
 
+@serves(ObserveShow)
 def observe_show(parts: Parts, request: ObserveShow) -> ObservationLog:
     _check_session(parts, request.session_id)
     log = read_log(parts, request.session_id)
@@ -85,6 +89,7 @@ def observe_show(parts: Parts, request: ObserveShow) -> ObservationLog:
     )
 
 
+@serves(ObserveStats)
 def observe_stats(parts: Parts, request: ObserveStats) -> ObservationStats:
     _check_session(parts, request.session_id)
     log = read_log(parts, request.session_id)

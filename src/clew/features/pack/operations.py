@@ -96,8 +96,9 @@ class Bundle(Answer, frozen=True):
 
 
 class Pack(Request[Bundle], frozen=True):
+    """The bounded, cited bundle for one request."""
+
     method: ClassVar[str] = "pack"
-    answer: ClassVar[type[Answer]] = Bundle
     query: str
     budget_tokens: int | None = None
     user_id: str | None = None
@@ -134,16 +135,19 @@ class TraceList(Answer, frozen=True):
 
 
 class ListTraces(Request[TraceList], frozen=True):
-    """Newest first."""
+    """The traces of packs.
+
+    Newest first.
+    """
 
     method: ClassVar[str] = "list_traces"
-    answer: ClassVar[type[Answer]] = TraceList
     limit: int = 20
 
 
 class ShowTrace(Request[Trace], frozen=True):
+    """Why a pack is what it is."""
+
     method: ClassVar[str] = "show_trace"
-    answer: ClassVar[type[Answer]] = Trace
     id: str
 
 
@@ -165,8 +169,9 @@ class TraceDiff(Answer, frozen=True):
 
 
 class DiffTraces(Request[TraceDiff], frozen=True):
+    """What two packs took and left out differently."""
+
     method: ClassVar[str] = "diff_traces"
-    answer: ClassVar[type[Answer]] = TraceDiff
     before: str
     after: str
 
@@ -185,10 +190,12 @@ class Explanation(Answer, frozen=True):
 
 
 class Why(Request[Explanation], frozen=True):
-    """Packs for the query as `pack` would, without keeping or counting anything, and explains one record."""
+    """Why a record would be in the pack for a query, or would not.
+
+    Packs for the query as `pack` would, without keeping or counting anything, and explains one record.
+    """
 
     method: ClassVar[str] = "why"
-    answer: ClassVar[type[Answer]] = Explanation
     ref: str
     query: str
     user_id: str | None = None

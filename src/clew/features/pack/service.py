@@ -13,6 +13,7 @@ from clew.features.pack.rules import Reason
 from clew.features.pack.trace import stored_trace, trace_of
 from clew.kernel.parts import Parts
 from clew.kernel.refs import place_of
+from clew.kernel.services import serves
 from clew.storage.protocol import Place
 
 NOTHING_KNOWN = "nothing relevant is known"
@@ -25,6 +26,7 @@ _LEFT_OUT = {
 """What a reader of the pack should know was there."""
 
 
+@serves(Pack)
 def pack(parts: Parts, request: Pack) -> Bundle:
     """What was decided, with its trace; only what stands in the bundle counts as used."""
     decision = decide(parts, request)

@@ -28,6 +28,7 @@ from clew.features.pack.rules import INCLUDED, Reason
 from clew.features.pack.search import Sighting
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
+from clew.kernel.services import serves
 from clew.storage.protocol import TRACE_LIMIT, StoredTrace
 
 _ID_BYTES = 10
@@ -133,11 +134,13 @@ _BODY = msgspec.json.Decoder(Trace)
 make_known([Trace])
 
 
+@serves(ListTraces)
 def list_traces(parts: Parts, request: ListTraces) -> TraceList:
     kept = parts.store.traces(checked_limit(request.limit, TRACE_LIMIT))
     return TraceList(traces=tuple(_head(_BODY.decode(trace.body)) for trace in kept))
 
 
+@serves(ShowTrace)
 def show_trace(parts: Parts, request: ShowTrace) -> Trace:
     found = parts.store.trace(request.id)
     if found is None:
@@ -145,6 +148,7 @@ def show_trace(parts: Parts, request: ShowTrace) -> Trace:
     return _BODY.decode(found.body)
 
 
+@serves(DiffTraces)
 def diff_traces(parts: Parts, request: DiffTraces) -> TraceDiff:
     """What became of each candidate that fared otherwise, and which rules were others."""
     before, after = (show_trace(parts, ShowTrace(id=id_)) for id_ in (request.before, request.after))

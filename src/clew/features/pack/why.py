@@ -16,6 +16,7 @@ from clew.index.search import Query, similarities
 from clew.kernel.parts import Parts
 from clew.kernel.refs import located
 from clew.kernel.search import prepare
+from clew.kernel.services import serves
 
 _STAGES = {
     Reason.RELEVANT: "pack",
@@ -37,6 +38,7 @@ _STAGES = {
 }
 
 
+@serves(Why)
 def why(parts: Parts, request: Why) -> Explanation:
     """Where the record's way into the pack ended. Raises NotFound where there is no such record."""
     record = located(parts, request.ref)

@@ -45,7 +45,8 @@ class PlansAdd(Request[PlanView], frozen=True):
     """Writes a plan down. The same plan again is the same record."""
 
     method: ClassVar[str] = "plans_add"
-    answer: ClassVar[type[Answer]] = PlanView
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     what: str
     """What is meant to be done, in at most 500 characters."""
     user_id: str | None = None
@@ -63,7 +64,6 @@ class PlansList(Request[PlanList], frozen=True):
     """The plans of a user, or without one those for all, in the order of their days."""
 
     method: ClassVar[str] = "plans_list"
-    answer: ClassVar[type[Answer]] = PlanList
     user_id: str | None = None
     state: str = "open"
     """`open`, `done`, `dropped`, or `all`."""
@@ -73,7 +73,6 @@ class PlansDue(Request[PlanList], frozen=True):
     """The open plans whose day has come. One with a condition alone is never due by itself."""
 
     method: ClassVar[str] = "plans_due"
-    answer: ClassVar[type[Answer]] = PlanList
     user_id: str | None = None
 
 
@@ -81,7 +80,7 @@ class PlansClose(Request[PlanView], frozen=True):
     """The operator's word on how a plan ended; `open` takes it back."""
 
     method: ClassVar[str] = "plans_close"
-    answer: ClassVar[type[Answer]] = PlanView
+    writes: ClassVar[bool] = True
     ref: str
     state: str
     """`done`, `dropped` or `open`."""
@@ -112,7 +111,6 @@ class PlansPropose(Request[PlanProposals], frozen=True):
     """Plans that a user's turns speak of, and that were neither accepted nor declined. Writes nothing."""
 
     method: ClassVar[str] = "plans_propose"
-    answer: ClassVar[type[Answer]] = PlanProposals
     deadline_factor: ClassVar[int] = 4
     user_id: str
     limit: int = 50

@@ -33,6 +33,7 @@ from clew.kernel.intake import draft_of, speaker_in
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.refs import located, place_of
+from clew.kernel.services import serves
 from clew.kernel.views import every
 from clew.storage.protocol import Marking, NewRecord, Place, QueuedTask, Task
 from clew.text.named_days import day_of
@@ -50,6 +51,7 @@ _PAGE = 200
 _ALL = "all"
 
 
+@serves(PlansAdd)
 def add(parts: Parts, request: PlansAdd) -> PlanView:
     what = " ".join(request.what.split())
     condition = " ".join(request.condition.split())
@@ -91,17 +93,20 @@ def add(parts: Parts, request: PlansAdd) -> PlanView:
     return _view(*_planned(parts, place), now_ms)
 
 
+@serves(PlansList)
 def list_plans(parts: Parts, request: PlansList) -> PlanList:
     if request.state not in (*PlanState, _ALL):
         raise InvalidInput(f"state must be one of {', '.join(PlanState)}, {_ALL}")
     return _listed(parts, request.user_id, lambda plan: request.state in (plan.state, _ALL))
 
 
+@serves(PlansDue)
 def due(parts: Parts, request: PlansDue) -> PlanList:
     now_ms = parts.clock.now_ms()
     return _listed(parts, request.user_id, lambda plan: plan.is_due(now_ms))
 
 
+@serves(PlansClose)
 def close(parts: Parts, request: PlansClose) -> PlanView:
     """Taking it back leaves no mark behind, so that a later turn may close the plan again."""
     if request.state not in list(PlanState):
@@ -161,6 +166,7 @@ def _end(parts: Parts, plan: Plan, state: PlanState, turn: Record) -> bool:
     return True
 
 
+@serves(PlansPropose)
 def propose(parts: Parts, request: PlansPropose) -> PlanProposals:
     limit = checked_limit(request.limit, MAX_LISTED)
     collection = identity.plans_of(request.user_id)

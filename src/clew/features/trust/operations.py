@@ -30,7 +30,6 @@ class ListTrust(Request[TrustList], frozen=True):
     """The review queue: what is quarantined, or what is of another trust, oldest first."""
 
     method: ClassVar[str] = "list_trust"
-    answer: ClassVar[type[Answer]] = TrustList
     trust: str = "quarantined"
     cursor: int = 0
     limit: int = 100
@@ -47,8 +46,9 @@ class Inspection(Answer, frozen=True):
 
 
 class Inspect(Request[Inspection], frozen=True):
+    """All there is to know about a record."""
+
     method: ClassVar[str] = "inspect"
-    answer: ClassVar[type[Answer]] = Inspection
     ref: str
 
 
@@ -67,7 +67,7 @@ class Review(Request[ReviewReceipt], frozen=True):
     """
 
     method: ClassVar[str] = "review"
-    answer: ClassVar[type[Answer]] = ReviewReceipt
+    writes: ClassVar[bool] = True
     ref: str
     verdict: str
     reason: str = ""

@@ -21,6 +21,7 @@ from clew.kernel.intake import check_size, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit, view
 from clew.kernel.refs import located, place_of
+from clew.kernel.services import serves
 from clew.storage.protocol import Marking, Place, StoredRecord
 from clew.text.excerpts import one_line
 from clew.text.framing import quote
@@ -45,6 +46,7 @@ _WITHOUT_REASON = {
 }
 
 
+@serves(ListTrust)
 def list_trust(parts: Parts, request: ListTrust) -> TrustList:
     limit = checked_limit(request.limit, MAX_LISTED)
     page = parts.store.trusted(_checked_trust(request.trust), checked_cursor(request.cursor), limit)
@@ -52,6 +54,7 @@ def list_trust(parts: Parts, request: ListTrust) -> TrustList:
     return TrustList(items=tuple(map(_item, page)), cursor=cursor)
 
 
+@serves(Inspect)
 def inspect(parts: Parts, request: Inspect) -> Inspection:
     record = located(parts, request.ref)
     derivation = Derivation(parts)
@@ -69,6 +72,7 @@ def inspect(parts: Parts, request: Inspect) -> Inspection:
     )
 
 
+@serves(Review)
 def review(parts: Parts, request: Review) -> ReviewReceipt:
     """The record and all that was made from it change in one step, and what is made of it meanwhile right after."""
     verdict = _checked_verdict(request.verdict)

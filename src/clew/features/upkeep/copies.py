@@ -14,6 +14,7 @@ from clew.core.model import Record, Role
 from clew.features.upkeep.operations import CopyList, FindTurn, ListCopies, SessionCopy, TurnSessions
 from clew.kernel.intake import SOURCE_URL
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 
 WORKING_COPY = "a working copy of the host's"
 CONTAINED = "every turn stands in another session"
@@ -26,6 +27,7 @@ _PAGE = 1000
 _DIGEST_BYTES = 8
 
 
+@serves(FindTurn)
 def find_turn(parts: Parts, request: FindTurn) -> TurnSessions:
     """The sessions in which a user said a turn of this id, by name."""
     named = {identity.turn_name(session, request.id): session for session in _sessions(parts)}
@@ -33,6 +35,7 @@ def find_turn(parts: Parts, request: FindTurn) -> TurnSessions:
     return TurnSessions(sessions=tuple(sorted(named[record.id] for record in held)))
 
 
+@serves(ListCopies)
 def list_copies(parts: Parts, _: ListCopies) -> CopyList:
     """Sessions that add nothing to the others. Of two that are equal, the first by name is not a copy."""
     sizes = {session: parts.store.size(identity.session_raw(session)) for session in _sessions(parts)}

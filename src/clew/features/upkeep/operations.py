@@ -32,8 +32,15 @@ class ImportReceipt(Answer, frozen=True):
 
 
 class Verify(Request[VerifyReport], frozen=True):
+    """Checks the store: rows, hashes, queue, vectors, search terms, indexes, histories.
+
+    With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts never change.
+    """
+
     method: ClassVar[str] = "verify"
-    answer: ClassVar[type[Answer]] = VerifyReport
+    writes: ClassVar[bool] = True
+    lets_writes_pass: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     repair: bool = False
 
@@ -42,23 +49,28 @@ class Backup(Request[Done], frozen=True):
     """Writes a consistent copy of the store to a new file, while others read and write."""
 
     method: ClassVar[str] = "backup"
-    answer: ClassVar[type[Answer]] = Done
     deadline_factor: ClassVar[int] = 60
     path: str
 
 
 class Export(Request[ExportPage], frozen=True):
+    """Records as JSONL in the order they were written, a page a call."""
+
     method: ClassVar[str] = "export"
-    answer: ClassVar[type[Answer]] = ExportPage
     cursor: int = 0
     limit: int = 500
 
 
 class Import(Request[ImportReceipt], frozen=True):
-    """All of the lines are stored, or none."""
+    """Takes in lines that an export gave.
+
+    All of the lines are stored, or none.
+    """
 
     method: ClassVar[str] = "import"
-    answer: ClassVar[type[Answer]] = ImportReceipt
+    python_name: ClassVar[str] = "import_records"
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
     lines: tuple[str, ...]
 
 
@@ -93,7 +105,7 @@ class Purge(Request[PurgeReceipt], frozen=True):
     """Removes a user, a session, a record, or all that came from an outside address, and all made from it."""
 
     method: ClassVar[str] = "purge"
-    answer: ClassVar[type[Answer]] = PurgeReceipt
+    writes: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     user_id: str | None = None
     session_id: str | None = None
@@ -117,7 +129,6 @@ class ListPurges(Request[PurgeList], frozen=True):
     """The ledger of purges, oldest first: when, of what kind, how much; not what."""
 
     method: ClassVar[str] = "list_purges"
-    answer: ClassVar[type[Answer]] = PurgeList
 
 
 class TurnSessions(Answer, frozen=True):
@@ -129,7 +140,6 @@ class FindTurn(Request[TurnSessions], frozen=True):
     """In which sessions a user said a turn of this id: more than one where a host has copied a session."""
 
     method: ClassVar[str] = "find_turn"
-    answer: ClassVar[type[Answer]] = TurnSessions
     user_id: str
     id: str
 
@@ -151,5 +161,4 @@ class ListCopies(Request[CopyList], frozen=True):
     """Sessions that hold nothing but turns of others: working copies of a host, and sessions under another name."""
 
     method: ClassVar[str] = "list_copies"
-    answer: ClassVar[type[Answer]] = CopyList
     deadline_factor: ClassVar[int] = 60

@@ -27,6 +27,7 @@ from clew.features.upkeep.operations import ListPurges, PurgeEntryView, PurgeLis
 from clew.features.upkeep.operations import Purge as PurgeRequest
 from clew.kernel.intake import SOURCE_URL, check_size, policy_of
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 from clew.storage.protocol import StoredRecord
 from clew.storage.purging import (
     ARCHIVE,
@@ -57,6 +58,7 @@ class LedgerLine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True
     counts: dict[str, int]
 
 
+@serves(PurgeRequest)
 def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
     order = _order(parts, request)
     foreseen = parts.store.foresee(order)
@@ -70,6 +72,7 @@ def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
     return _receipt(order, purged, capture_lines=lines, dry_run=False)
 
 
+@serves(ListPurges)
 def list_purges(parts: Parts, _: ListPurges) -> PurgeList:
     return PurgeList(
         purges=tuple(

@@ -31,6 +31,7 @@ from clew.kernel.intake import (
 )
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
+from clew.kernel.services import serves
 from clew.storage.protocol import Place, StoredRecord, Task
 from clew.text.excerpts import one_line
 from clew.text.redaction import Policy, redact, redact_json
@@ -75,6 +76,7 @@ _encoder = msgspec.json.Encoder(order="sorted")
 _decoder = msgspec.json.Decoder(RecordLine)
 
 
+@serves(Export)
 def export(parts: Parts, request: Export) -> ExportPage:
     limit = checked_limit(request.limit, MAX_LINES)
     stored = parts.store.export(checked_cursor(request.cursor), limit)
@@ -82,6 +84,7 @@ def export(parts: Parts, request: Export) -> ExportPage:
     return ExportPage(lines=tuple(map(_line, stored)), cursor=cursor)
 
 
+@serves(Import)
 def import_lines(parts: Parts, request: Import) -> ImportReceipt:
     if len(request.lines) > MAX_LINES:
         raise InvalidInput(f"one import takes at most {MAX_LINES} lines, not {len(request.lines)}")
@@ -91,6 +94,7 @@ def import_lines(parts: Parts, request: Import) -> ImportReceipt:
     return ImportReceipt(stored=stored, unchanged=unchanged)
 
 
+@serves(Backup)
 def backup(parts: Parts, request: Backup) -> Done:
     target = Path(request.path)
     if not target.is_absolute():

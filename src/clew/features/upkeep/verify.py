@@ -12,6 +12,7 @@ from clew.features.upkeep.operations import Check, Verify, VerifyReport
 from clew.index.collection import CollectionIndex
 from clew.kernel.intake import search_terms, speaker_in
 from clew.kernel.parts import Parts
+from clew.kernel.services import serves
 from clew.storage.protocol import Finding
 from clew.text.terms import ANALYSER_VERSION
 
@@ -19,6 +20,7 @@ MAX_PROBLEMS = 20
 _RECORDS_A_READ = 1000
 
 
+@serves(Verify)
 def verify(parts: Parts, request: Verify) -> VerifyReport:
     if request.repair:
         _repair(parts)

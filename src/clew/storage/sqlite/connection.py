@@ -55,6 +55,8 @@ def connect(path: Path, synchronous: str) -> apsw.Connection:
         _pragma(connection, "PRAGMA foreign_keys", 1)
         _pragma(connection, "PRAGMA secure_delete=ON", 1)
         connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute("PRAGMA temp_store=MEMORY")  # what a statement may undo must not spill into a shared folder
+        _pragma(connection, "PRAGMA temp_store", 2)
         connection.execute("PRAGMA cache_size=-8192")
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise StoreCorrupt(f"{path} is not a usable Clew store: {error}") from error

@@ -163,10 +163,9 @@ def _wire() -> Iterator[str]:
     for name, kind in sorted(api.REQUESTS.items()):
         yield from _method(name, kind)
     yield f"\n## Compatibility methods\n\n{COMPAT_INTRODUCTION}"
-    for name, handler in sorted(compat.HANDLERS.items()):
-        given = inspect.getclosurevars(handler).nonlocals["kind"]
+    for name, method in sorted(compat.METHODS.items()):
         yield f"\n### {name}\n\n{COMPAT_ANSWERS[name]}\n"
-        yield from _field_table(given)
+        yield from _field_table(method.params)
     yield "\n## Objects"
     for shape in _objects():
         yield f"\n### {shape.__name__} object\n"
@@ -210,7 +209,7 @@ def _objects_in(kind: type[Struct]) -> list[type[Struct]]:
 
 
 def _compat_params() -> list[type[Struct]]:
-    return [inspect.getclosurevars(handler).nonlocals["kind"] for handler in compat.HANDLERS.values()]
+    return [method.params for method in compat.METHODS.values()]
 
 
 def _structs_in(kind: types.Type) -> list[type[Struct]]:
