@@ -11,7 +11,8 @@ const BUDGET_SHARE = 0.8;
 const SHRUNK_SHARE = 0.6;
 /** How a limit grows with every turn that was kept within it. */
 const RELIEF = 1.05;
-const LEAST_TOKENS = 256;
+/** Below this a context has no room for one summary beside its newest turns, and the prompt gains nothing. */
+const LEAST_TOKENS = 512;
 
 /** Outlives the engine: the host makes a new one for every turn. */
 export class Session {
