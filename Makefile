@@ -25,14 +25,14 @@ hosts: ## Install the agents that some end-to-end tests drive, and say how to le
 	@tests/hosts/install.sh
 
 lint: $(INSTALLED) ## Style, types, and which module may import which
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench tools
+	$(BIN)/ruff format --check src tests bench tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 format: $(INSTALLED) ## Bring the code into the project's style
-	$(BIN)/ruff check --fix src tests bench
-	$(BIN)/ruff format src tests bench
+	$(BIN)/ruff check --fix src tests bench tools
+	$(BIN)/ruff format src tests bench tools
 
 bench: setup $(BENCH_INSTALLED) ## Measure against peers and rewrite docs/benchmarks.md
 	$(BIN)/python -m bench
@@ -40,8 +40,9 @@ bench: setup $(BENCH_INSTALLED) ## Measure against peers and rewrite docs/benchm
 bench-docs: setup $(BENCH_INSTALLED) ## Measure retrieval on the datasets in DATA=folder and draw its pictures anew
 	$(BIN)/python -m bench.docs --data $(DATA)
 
-docs: $(INSTALLED) ## Regenerate the reference pages
-	$(BIN)/python -m clew.faces.cli.reference docs/reference
+docs: $(INSTALLED) ## Write anew what is made from the definitions: methods of the API, reference pages
+	$(BIN)/python -m tools.api_methods
+	$(BIN)/python -m tools.reference docs/reference
 
 lock: $(INSTALLED) ## Choose versions anew and pin them
 	$(BIN)/pip install --quiet uv

@@ -8,7 +8,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-CODE = SOURCES + sorted((ROOT / "bench").rglob("*.py")) + sorted((ROOT / "tests").rglob("*.py"))
+CODE = (
+    SOURCES
+    + sorted((ROOT / "tools").rglob("*.py"))
+    + sorted((ROOT / "bench").rglob("*.py"))
+    + sorted((ROOT / "tests").rglob("*.py"))
+)
 BANNED_NAMES = re.compile(r"(^|_)(utils?|helpers?|misc|common|v\d+|\d{4,8})(_|$)")
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 STATEMENT_USE = re.compile(r'\b(?:run|run_each|each|many|first|only)\(\s*connection,\s*"(\w+)"')
@@ -45,8 +50,9 @@ def test_every_module_of_the_package_is_used() -> None:
     verbs = {f"clew.faces.cli.{module}" for section in SECTIONS.values() for module in section.values()}
     offered = {"clew", "clew.chat"}
     by_name = {f"clew.bench.peers.{peer.module}" for peer in PEERS.values()}
-    entry_points = {"clew.__main__", "clew.faces.cli.main", "clew.faces.cli.reference"} | offered | verbs | by_name
+    entry_points = {"clew.__main__", "clew.faces.cli.main"} | offered | verbs | by_name
     modules = {_module(path): path for path in SOURCES}
+    entry_points |= {name for name, path in modules.items() if "\n@serves(" in path.read_text("utf-8")}
     imported = {name for path in SOURCES for name in _imports(path) if name in modules}
     packages = {module.rpartition(".")[0] for module in imported | entry_points}
     assert sorted(set(modules) - imported - entry_points - packages) == []

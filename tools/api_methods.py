@@ -55,7 +55,12 @@ def files() -> dict[str, str]:
 
 def _requests() -> list[type[Request[Any]]]:
     """Every operation. Read past `clew.api`, which cannot be imported while its methods are out of date."""
-    return [kind for module in _modules() for kind in Request.__subclasses__() if kind.__module__ == module.__name__]
+    return [kind for module in _modules() for kind in vars(module).values() if _is_operation(kind, module)]
+
+
+def _is_operation(kind: object, module: ModuleType) -> bool:
+    is_request = isinstance(kind, type) and issubclass(kind, Request) and hasattr(kind, "method")
+    return is_request and kind.__module__ == module.__name__
 
 
 def _modules() -> list[ModuleType]:
@@ -134,14 +139,17 @@ def _parameters(kind: type[Request[Any]]) -> tuple[list[Parameter], Parameter | 
     for owner, item in _fields(kind):
         parameter = _parameter(owner, item)
         if item.name == kind.spread:
-            inner = _TUPLE.fullmatch(str(owner.__annotations__[item.name]))
+            inner = _TUPLE.fullmatch(_annotation(owner, item.name))
             assert inner is not None, f"{kind.__name__}.{item.name} cannot be given one by one"
             spread = Parameter(item.name, inner[1], None, item.name)
         elif parameter.default is None or item.name in kind.positional:
             by_place.append(parameter)
         else:
             by_name.append(parameter)
-    return by_place, spread, by_name
+    order = {name: place for place, name in enumerate(kind.positional)}
+    required = [parameter for parameter in by_place if parameter.name not in order]
+    listed = sorted((item for item in by_place if item.name in order), key=lambda item: order[item.name])
+    return required + listed, spread, by_name
 
 
 def _fields(kind: type[Request[Any]]) -> Iterator[tuple[type[Struct], FieldInfo]]:
@@ -158,7 +166,7 @@ def _flattened(kind: type[Request[Any]]) -> type[Struct] | None:
 
 
 def _parameter(owner: type[Struct], item: FieldInfo) -> Parameter:
-    written = str(owner.__annotations__[item.name])
+    written = _annotation(owner, item.name)
     wide = _TUPLE.sub(r"Sequence[\1]", written).replace("dict[str, Sequence", "Mapping[str, Sequence")
     name, given = item.name, item.name
     default = _default(item)
@@ -172,6 +180,13 @@ def _parameter(owner: type[Struct], item: FieldInfo) -> Parameter:
     elif _TUPLE.search(written):
         given = f"None if {name} is None else tuple({name})"
     return Parameter(name, wide, default, given)
+
+
+def _annotation(owner: type[Struct], name: str) -> str:
+    """As it is written where the field is defined."""
+    return next(
+        str(kind.__annotations__[name]) for kind in owner.__mro__ if name in vars(kind).get("__annotations__", {})
+    )
 
 
 def _default(item: FieldInfo) -> str | None:
@@ -191,7 +206,7 @@ def _docstring(kind: type[Request[Any]]) -> str:
 def formatted(source: str) -> str:
     """The source as the project's formatter writes it, with imports in order."""
     ruff = [str(Path(sys.executable).with_name("ruff"))]
-    for arguments in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
+    for arguments in (["check", "--quiet", "--select", "I,F401", "--fix"], ["format", "--quiet"]):
         command = [*ruff, *arguments, "--stdin-filename", str(FOLDER / "methods.py"), "-"]
         source = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
     return source

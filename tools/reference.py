@@ -1,6 +1,6 @@
 """The reference pages, written from the code itself so that they cannot say anything else.
 
-`python -m clew.faces.cli.reference FOLDER` writes them. What the code does not tell stands in `reference_texts`.
+`python -m tools.reference FOLDER` writes them. What the code does not tell stands in `reference_texts`.
 """
 
 from __future__ import annotations
@@ -30,26 +30,24 @@ from clew.engine import Memory
 from clew.errors import ClewError
 from clew.faces.cli.command import Verb, VerbGroup, global_options
 from clew.faces.cli.main import PROGRAM, SECTIONS, cli
-from clew.faces.cli.reference_fields import FIELDS
-from clew.faces.cli.reference_texts import (
+from clew.faces.daemon import compat, wire
+from clew.faces.daemon.limits import Limits
+from tools.reference_fields import FIELDS
+from tools.reference_texts import (
     CLI_INTRODUCTION,
     COMPAT_ANSWERS,
     COMPAT_INTRODUCTION,
     JSON_NAMES,
     METHODS_INTRODUCTION,
-    OPERATIONS,
     OPERATIONS_INTRODUCTION,
     PYTHON_INTRODUCTION,
-    PYTHON_NAMES,
     SETTINGS_ELSEWHERE,
     SETTINGS_INTRODUCTION,
     WIRE_ERRORS,
     WIRE_INTRODUCTION,
 )
-from clew.faces.daemon import compat, wire
-from clew.faces.daemon.limits import Limits
 
-NOTICE = "Written by `python -m clew.faces.cli.reference docs/reference`; do not edit by hand.\n"
+NOTICE = "Written by `python -m tools.reference docs/reference`; do not edit by hand.\n"
 
 
 def pages() -> dict[str, str]:
@@ -277,10 +275,8 @@ def _link(kind: type[Struct]) -> str:
 
 
 def _what(kind: type[api.Request[Any]]) -> str:
-    """What an operation does: in the words of its method, of the texts beside this module, of its request."""
-    method = getattr(api.MemoryApi, PYTHON_NAMES.get(kind.method, kind.method), None)
-    said = (inspect.getdoc(method), OPERATIONS.get(kind.method), kind.__doc__)
-    return " ".join(_paragraphs(text) for text in said if text)
+    """What an operation does."""
+    return _paragraphs(kind.__doc__ or "")
 
 
 # --- Python ----------------------------------------------------------------------------------------
@@ -295,14 +291,9 @@ def _python() -> Iterator[str]:
     yield from _class(AsyncClient, "connect", "call", "close")
     yield from _class(Config, "load")
     yield f"\n## Operations\n\n{OPERATIONS_INTRODUCTION}"
-    by_python_name = {PYTHON_NAMES.get(name, name): kind for name, kind in api.REQUESTS.items()}
-    every_name = (name for part in (api.MemoryApi, *api.MemoryApi.__bases__) for name in vars(part))
-    methods = [name for name in every_name if name in by_python_name]
-    for name in methods:
-        kind = by_python_name[name]
+    by_python_name = {kind.python_name or kind.method: kind for kind in api.REQUESTS.values()}
+    for name, kind in sorted(by_python_name.items()):
         yield f"\n### {name}\n\n{_signature(getattr(api.MemoryApi, name))}\n\n{_what(kind)}"
-    without = sorted(kind.__name__ for name, kind in by_python_name.items() if name not in methods)
-    yield f"\nRequests without a method of their own go through `call`: {', '.join(f'`{name}`' for name in without)}."
     yield "\n## Message\n"
     yield f"{_paragraphs(api.Message.__doc__ or '')}\n"
     yield from _attribute_table(api.Message)

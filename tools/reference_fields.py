@@ -205,8 +205,6 @@ FIELDS: Mapping[str, str] = {
     "Node.sourceIds": "What a summary stands for: turns, or summaries of the level below.",
     "Node.text": "The text; empty where nodes are only named.",
     "Node.trivial": "Whether a summary stands for a single turn.",
-    "Pack.budgetTokens": "Size of the bundle's text, from 64; else the setting `pack_budget_tokens`.",
-    "Pack.query": "What is asked.",
     "PackItem.recordRef": "Where it is stored, as `collection/id`.",
     "Purge.source": "An outside address: everything that came from it.",
     "PurgeEntryView.counts": "What went, in figures.",
@@ -291,9 +289,5 @@ FIELDS: Mapping[str, str] = {
     "TrustList.items": "Oldest first.",
     "VerifyReport.checks": "Every check, in order.",
     "VerifyReport.ok": "Whether all of them hold.",
-    "Why.budgetTokens": "As in `pack`.",
-    "Why.cold": "As in `pack`.",
-    "Why.query": "What would be asked.",
-    "Why.untrusted": "As in `pack`.",
 }
 """What fields mean that have no note in their class: by class and name, or by name wherever it stands."""

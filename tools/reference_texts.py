@@ -136,32 +136,9 @@ those of the [wire protocol](wire.md#objects) in snake_case.
 """
 
 OPERATIONS_INTRODUCTION = """\
-Methods of `Memory` and of `Client`. Each builds one request and hands it to `call`; with `AsyncClient`, build the
-request yourself: `await client.call(Search(text="keys", user_id="ana"))`, with the class from `clew.api`. What an
-operation raises is a `ClewError`, and then nothing was changed; only after `DeadlineExceeded` and
+Methods of `Memory` and of `Client`, and of `AsyncClient` to await. Each builds one request of `clew.api` and hands it
+to `call`. What an operation raises is a `ClewError`, and then nothing was changed; only after `DeadlineExceeded` and
 `DaemonUnreachable` of a client may the work have been done all the same."""
-
-PYTHON_NAMES: Mapping[str, str] = {"delete_batch": "delete"}
-"""Operations whose name in Python is not the one on the wire."""
-
-OPERATIONS: Mapping[str, str] = {
-    "diff_traces": "What two packs took and left out differently.",
-    "find_duplicates": "Proposes records of a collection that say the same, or contradict each other. Writes nothing.",
-    "inspect": "All there is to know about a record.",
-    "show_trace": "Why a pack is what it is.",
-    "clear": "Takes every record out of a collection; raw history is refused.",
-    "collections": "Every collection and how many records it holds.",
-    "delete_batch": "Takes records out of a collection; raw history is refused. Unknown ids are passed over.",
-    "ensure_collections": "Makes the collections exist, empty where they are new.",
-    "export": "Records as JSONL in the order they were written, a page a call.",
-    "gate": "Grades a text as if this user said it now. Nothing is kept.",
-    "journal": "The hosts' notes about sessions, newest first.",
-    "list": "The records of a collection, a page a call.",
-    "status": "What the store holds and whether all of it works.",
-    "verify": "Checks the store: rows, hashes, queue, vectors, search terms, indexes, histories. With `repair`, what "
-    "is derived is made again first, and what fell out of a view is put back; texts are never changed.",
-}
-"""What operations do that have no docstring of their own."""
 
 JSON_NAMES: Mapping[type[types.Type], str] = {
     types.AnyType: "any",

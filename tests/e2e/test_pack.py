@@ -232,12 +232,13 @@ def test_the_same_store_query_and_clock_give_the_same_bytes_across_restarts_and_
     fill(memory)
     request = Pack(query=QUERY, user_id="u", session_id="s", untrusted=True, trace=True)
     first = memory.call(request)
-    kept = memory._parts.store.trace(first.trace_id)
+    kept = memory.call(ShowTrace(id=first.trace_id))
     memory.close()
     again = open_memory(HashingEmbedder())
     again.flush()
     assert as_bytes(again.call(request)) == as_bytes(first)
-    assert again._parts.store.trace(first.trace_id) == kept
+    repeated = again.call(ShowTrace(id=first.trace_id))
+    assert msgspec.structs.replace(repeated, timings_ms={}) == msgspec.structs.replace(kept, timings_ms={})
     limits = Limits(frame_bytes=1 << 20, inflight=8, connections=8, deadline_s=30.0)
     with short_folder() as folder, Serving(again, folder, limits) as serving, connect(serving.endpoint) as client:
         assert as_bytes(client.call(request)) == as_bytes(first)
@@ -370,3 +371,28 @@ def test_why_gives_the_rank_of_what_was_too_far_to_be_a_candidate(open_memory: O
     explanation = memory.why("user:u/far", QUERY, user_id="u")
     assert (explanation.stage, explanation.candidate) == ("search", None)
     assert "number 81 of the 81 records" in explanation.sentence
+
+
+@pytest.mark.requirement("PACK-3")
+def test_why_explains_the_pack_that_was_asked_for(api: MemoryApi) -> None:
+    api.put("user:u", "port", "The staging server listens on port 8080", kind="fact")
+    api.put("user:u", "plan", "The staging server will listen on port 9090", kind="task")
+    api.flush()
+    bundle = api.pack(QUERY, user_id="u", kinds=["task"])
+    assert refs(bundle) == ["user:u/plan"]
+    explained = api.why("user:u/port", QUERY, user_id="u", kinds=["task"])
+    assert (explained.included, explained.reason) == (False, Reason.KIND)
+    assert api.why("user:u/port", QUERY, user_id="u").included
+    best = refs(api.pack(QUERY, user_id="u", limit=1))
+    assert [ref for ref in ("user:u/port", "user:u/plan") if api.why(ref, QUERY, user_id="u", limit=1).included] == best
+
+
+@pytest.mark.requirement("PACK-3", "PACK-6")
+def test_a_kept_trace_says_how_long_each_step_took(memory: Memory) -> None:
+    memory.put("user:u", "port", "The staging server listens on port 8080")
+    memory.flush()
+    bundle = memory.pack(QUERY, user_id="u", trace=True)
+    kept = memory.call(ShowTrace(id=bundle.trace_id))
+    assert list(kept.timings_ms) == ["facts and plans", "graph", "layout", "question", "search", "selection"]
+    assert sum(kept.timings_ms.values()) > 0
+    assert msgspec.structs.replace(kept, timings_ms={}) == bundle.trace

@@ -1,4 +1,4 @@
-"""What the daemon does by itself goes on whatever happens, and what its clients change keeps its order."""
+"""What the daemon does by itself goes on whatever happens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from clew.api import Age, AgeReceipt, CollectionList, MemoryApi, Request
 from clew.engine import Memory
 from clew.errors import StoreError
 from clew.faces.daemon.jobs import Jobs
-from clew.faces.daemon.methods import HANDLERS, WRITES
 
 WAIT_SECONDS = 30.0
 
@@ -59,9 +58,3 @@ def test_what_the_first_context_needs_is_loaded_before_anyone_asks_and_nothing_i
     with Jobs(cast(MemoryApi, Watched())):
         assert asked.wait(WAIT_SECONDS)
     assert (memory.status().record_count, memory.collections()) == (before.record_count, CollectionList(collections=()))
-
-
-@pytest.mark.requirement("RPC-2")
-def test_what_is_captured_harvested_reviewed_and_purged_happens_in_the_order_it_was_sent() -> None:
-    assert {"capture", "harvest", "review", "purge", "put", "ingest"} <= WRITES
-    assert set(HANDLERS) >= WRITES

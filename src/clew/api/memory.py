@@ -13,8 +13,8 @@ from clew.kernel.operations import Flush, Flushed, SearchResult
 class MemoryApi(Methods):
     """The operations of Clew as methods.
 
-    Each builds a request and hands it to `call`, which is all that differs between `Memory` (in this process) and `Client`
-    (over a daemon's socket).
+    Each builds a request and hands it to `call`, which is all that differs between `Memory` (in this process) and
+    `Client` (over a daemon's socket).
     """
 
     @abstractmethod

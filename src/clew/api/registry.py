@@ -26,6 +26,8 @@ OPERATION_MODULES = (
 for _module in OPERATION_MODULES:
     import_module(_module)
 
-REQUESTS: Mapping[str, type[Request[Any]]] = {kind.method: kind for kind in Request.__subclasses__()}
+REQUESTS: Mapping[str, type[Request[Any]]] = {
+    kind.method: kind for kind in subclasses(Request) if hasattr(kind, "method")
+}
 
 make_known([Message, Event, *REQUESTS.values(), *subclasses(Answer)])

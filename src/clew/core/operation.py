@@ -51,5 +51,7 @@ class Request(Struct, Generic[R], frozen=True, kw_only=True, rename="camel", for
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        (base,) = cls.__orig_bases__  # type: ignore[attr-defined]  # what `Request[R]` was written as
-        (cls.answer,) = get_args(base)
+        base = cls.__orig_bases__[0]  # type: ignore[attr-defined]  # what `Request[R]` was written as
+        (answer,) = get_args(base)
+        if isinstance(answer, type):  # not where a shape that several operations share leaves it open
+            cls.answer = answer

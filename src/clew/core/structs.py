@@ -7,8 +7,11 @@ crash the process. Whatever several threads may read is therefore made known whe
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 KNOWN: set[type] = set()
 
@@ -20,10 +23,10 @@ def make_known(types: Iterable[type]) -> None:
         KNOWN.add(kind)
 
 
-def subclasses(root: type) -> list[type]:
+def subclasses(root: type[T]) -> list[type[T]]:
     """Every class below a root."""
-    below: list[type] = []
-    child: type
+    below: list[type[T]] = []
+    child: type[T]
     for child in type.__subclasses__(root):
         below += [child, *subclasses(child)]
     return below

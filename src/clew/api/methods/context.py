@@ -28,7 +28,8 @@ class ContextMethods(Calls):
 
         With `messages`, the tail is taken from them; otherwise from the stored session.
 
-        Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail needs.
+        Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail
+        needs.
         """
         return self.call(
             Assemble(
@@ -63,7 +64,8 @@ class AsyncContextMethods(AsyncCalls):
 
         With `messages`, the tail is taken from them; otherwise from the stored session.
 
-        Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail needs.
+        Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail
+        needs.
         """
         return await self.call(
             Assemble(

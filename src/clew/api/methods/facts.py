@@ -49,7 +49,8 @@ class FactsMethods(Calls):
     ) -> FactReceipt:
         """Says that something is true, from some moment on, on the ground of records, of a statement, or both.
 
-        Of a single-valued predicate, it ends the value before. The same value again is no change: it adds its sources.
+        Of a single-valued predicate, it ends the value before. The same value again is no change: it adds its
+        sources.
         """
         return self.call(
             FactsAssert(
@@ -141,7 +142,9 @@ class FactsMethods(Calls):
         return self.call(FactsPropose(text=text, user_id=user_id, speaker=speaker, ts=ts, role=role))
 
     def facts_review(self, user_id: str, *, cursor: int = 0, limit: int = 50) -> FactProposals:
-        """The review queue: what a user's stored turns propose, oldest first, and nobody has accepted or declined yet."""
+        """The review queue: what a user's stored turns propose, oldest first, and nobody has accepted or declined
+        yet.
+        """
         return self.call(FactsReview(user_id=user_id, cursor=cursor, limit=limit))
 
     def facts_accept(
@@ -198,7 +201,8 @@ class AsyncFactsMethods(AsyncCalls):
     ) -> FactReceipt:
         """Says that something is true, from some moment on, on the ground of records, of a statement, or both.
 
-        Of a single-valued predicate, it ends the value before. The same value again is no change: it adds its sources.
+        Of a single-valued predicate, it ends the value before. The same value again is no change: it adds its
+        sources.
         """
         return await self.call(
             FactsAssert(
@@ -290,7 +294,9 @@ class AsyncFactsMethods(AsyncCalls):
         return await self.call(FactsPropose(text=text, user_id=user_id, speaker=speaker, ts=ts, role=role))
 
     async def facts_review(self, user_id: str, *, cursor: int = 0, limit: int = 50) -> FactProposals:
-        """The review queue: what a user's stored turns propose, oldest first, and nobody has accepted or declined yet."""
+        """The review queue: what a user's stored turns propose, oldest first, and nobody has accepted or declined
+        yet.
+        """
         return await self.call(FactsReview(user_id=user_id, cursor=cursor, limit=limit))
 
     async def facts_accept(

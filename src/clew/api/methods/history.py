@@ -35,8 +35,8 @@ class HistoryMethods(Calls):
     ) -> CompactReceipt:
         """Let summaries stand for the turns outside the tail.
 
-        Without `force`, nothing happens until a whole cluster of turns is outside the tail. With it, the tail
-        is its base alone, and every turn outside it counts.
+        Without `force`, nothing happens until a whole cluster of turns is outside the tail. With it, the tail is
+        its base alone, and every turn outside it counts.
         """
         return self.call(
             Compact(
@@ -113,8 +113,8 @@ class AsyncHistoryMethods(AsyncCalls):
     ) -> CompactReceipt:
         """Let summaries stand for the turns outside the tail.
 
-        Without `force`, nothing happens until a whole cluster of turns is outside the tail. With it, the tail
-        is its base alone, and every turn outside it counts.
+        Without `force`, nothing happens until a whole cluster of turns is outside the tail. With it, the tail is
+        its base alone, and every turn outside it counts.
         """
         return await self.call(
             Compact(

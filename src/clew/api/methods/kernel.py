@@ -155,7 +155,9 @@ class KernelMethods(Calls):
         return self.call(GetStatus())
 
     def flush(self, *, timeout_ms: int = 4000) -> Flushed:
-        """Waits until everything acknowledged is searchable by meaning, too; `pending` says what still waits by then."""
+        """Waits until everything acknowledged is searchable by meaning, too; `pending` says what still waits by
+        then.
+        """
         return self.call(Flush(timeout_ms=timeout_ms))
 
     def reindex(self, *, everything: bool = False) -> Done:
@@ -295,7 +297,9 @@ class AsyncKernelMethods(AsyncCalls):
         return await self.call(GetStatus())
 
     async def flush(self, *, timeout_ms: int = 4000) -> Flushed:
-        """Waits until everything acknowledged is searchable by meaning, too; `pending` says what still waits by then."""
+        """Waits until everything acknowledged is searchable by meaning, too; `pending` says what still waits by
+        then.
+        """
         return await self.call(Flush(timeout_ms=timeout_ms))
 
     async def reindex(self, *, everything: bool = False) -> Done:

@@ -74,11 +74,15 @@ class PackMethods(Calls):
         ref: str,
         query: str,
         *,
+        budget_tokens: int | None = None,
         user_id: str | None = None,
         session_id: str | None = None,
-        budget_tokens: int | None = None,
-        untrusted: bool = False,
+        exclude_session: str | None = None,
+        limit: int | None = None,
+        kinds: Sequence[str] = (),
         cold: bool = False,
+        untrusted: bool = False,
+        refs: bool = False,
     ) -> Explanation:
         """Why a record would be in the pack for a query, or would not.
 
@@ -86,13 +90,17 @@ class PackMethods(Calls):
         """
         return self.call(
             Why(
-                ref=ref,
                 query=query,
+                budget_tokens=budget_tokens,
                 user_id=user_id,
                 session_id=session_id,
-                budget_tokens=budget_tokens,
-                untrusted=untrusted,
+                exclude_session=exclude_session,
+                limit=limit,
+                kinds=tuple(kinds),
                 cold=cold,
+                untrusted=untrusted,
+                refs=refs,
+                ref=ref,
             )
         )
 
@@ -152,11 +160,15 @@ class AsyncPackMethods(AsyncCalls):
         ref: str,
         query: str,
         *,
+        budget_tokens: int | None = None,
         user_id: str | None = None,
         session_id: str | None = None,
-        budget_tokens: int | None = None,
-        untrusted: bool = False,
+        exclude_session: str | None = None,
+        limit: int | None = None,
+        kinds: Sequence[str] = (),
         cold: bool = False,
+        untrusted: bool = False,
+        refs: bool = False,
     ) -> Explanation:
         """Why a record would be in the pack for a query, or would not.
 
@@ -164,12 +176,16 @@ class AsyncPackMethods(AsyncCalls):
         """
         return await self.call(
             Why(
-                ref=ref,
                 query=query,
+                budget_tokens=budget_tokens,
                 user_id=user_id,
                 session_id=session_id,
-                budget_tokens=budget_tokens,
-                untrusted=untrusted,
+                exclude_session=exclude_session,
+                limit=limit,
+                kinds=tuple(kinds),
                 cold=cold,
+                untrusted=untrusted,
+                refs=refs,
+                ref=ref,
             )
         )

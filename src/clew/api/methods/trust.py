@@ -18,7 +18,8 @@ class TrustMethods(Calls):
         return self.call(Inspect(ref=ref))
 
     def review(self, ref: str, verdict: str, *, reason: str = "") -> ReviewReceipt:
-        """The operator's word on a record: `quarantine` it, `release` it to the trust its origin gives, or `confirm` it.
+        """The operator's word on a record: `quarantine` it, `release` it to the trust its origin gives, or `confirm`
+        it.
 
         What was made from it follows: it is never trusted more than what it was made from.
         """
@@ -37,7 +38,8 @@ class AsyncTrustMethods(AsyncCalls):
         return await self.call(Inspect(ref=ref))
 
     async def review(self, ref: str, verdict: str, *, reason: str = "") -> ReviewReceipt:
-        """The operator's word on a record: `quarantine` it, `release` it to the trust its origin gives, or `confirm` it.
+        """The operator's word on a record: `quarantine` it, `release` it to the trust its origin gives, or `confirm`
+        it.
 
         What was made from it follows: it is never trusted more than what it was made from.
         """

@@ -31,7 +31,8 @@ class UpkeepMethods(Calls):
     def verify(self, *, repair: bool = False) -> VerifyReport:
         """Checks the store: rows, hashes, queue, vectors, search terms, indexes, histories.
 
-        With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts never change.
+        With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts
+        never change.
         """
         return self.call(Verify(repair=repair))
 
@@ -81,7 +82,8 @@ class AsyncUpkeepMethods(AsyncCalls):
     async def verify(self, *, repair: bool = False) -> VerifyReport:
         """Checks the store: rows, hashes, queue, vectors, search terms, indexes, histories.
 
-        With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts never change.
+        With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts
+        never change.
         """
         return await self.call(Verify(repair=repair))
 

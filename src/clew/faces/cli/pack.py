@@ -6,6 +6,7 @@ import click
 
 from clew.api import Bundle, Pack
 from clew.faces.cli.command import Verb
+from clew.faces.cli.fields import takes
 from clew.faces.cli.invocation import Invocation
 from clew.faces.cli.terminal import (
     counted,
@@ -27,46 +28,11 @@ from clew.faces.cli.trace import print_trace
         "clew pack 'the failing build' --session s1 --budget 600 --untrusted --trace",
     ],
 )
-@click.argument("query")
-@click.option("--user", metavar="ID", help="Pack what this user said and what is kept about them.")
-@click.option("--session", metavar="ID", help="Pack from this session, too.")
-@click.option("--exclude-session", metavar="ID", help="Leave out what was said or done in this session.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS", help="Size; else pack_budget_tokens.")
-@click.option("--limit", type=click.IntRange(1, 100), metavar="N", help="Items at most; else pack_items.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only records of this kind; may be repeated.")
-@click.option("--untrusted", is_flag=True, help="Text of tools and of pages, too: framed and capped.")
-@click.option("--cold", is_flag=True, help="Search the archive, too; what is taken from it comes back.")
-@click.option("--trace", is_flag=True, help="Show every candidate, and why it is in or out.")
-@click.pass_obj
-def command(
-    invocation: Invocation,
-    *,
-    query: str,
-    user: str | None,
-    session: str | None,
-    exclude_session: str | None,
-    budget: int | None,
-    limit: int | None,
-    kinds: tuple[str, ...],
-    untrusted: bool,
-    cold: bool,
-    trace: bool,
-) -> None:
+@takes(Pack, "query", without=("refs",))
+def command(invocation: Invocation, request: Pack) -> None:
     """Build the few cited lines that bear on a request, within a token budget."""
-    if not (user or session):
+    if not (request.user_id or request.session_id):
         raise click.UsageError("Say for whom to pack: --user, --session or both.")
-    request = Pack(
-        query=query,
-        budget_tokens=budget,
-        user_id=user,
-        session_id=session,
-        exclude_session=exclude_session,
-        limit=limit,
-        kinds=kinds,
-        cold=cold,
-        untrusted=untrusted,
-        trace=trace,
-    )
     with invocation.open() as memory:
         bundle = memory.call(request)
     invocation.show(bundle, _print_bundle)

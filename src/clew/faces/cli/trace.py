@@ -87,6 +87,9 @@ def print_trace(trace: Trace) -> None:
                 for candidate in trace.candidates
             ],
         )
+    if trace.timings_ms:
+        click.echo()
+        print_table(("step", "ms"), [*trace.timings_ms.items(), ("all", sum(trace.timings_ms.values()))])
     print_degraded(trace.degraded)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from clew.core.model import Kind, Provenance, Record, Trust
 from clew.core.ranking import WORDS_ALONE
@@ -16,7 +17,7 @@ from clew.errors import InvalidInput
 from clew.features.pack.considered import Considered, kind_of
 from clew.features.pack.graph import along_the_graph
 from clew.features.pack.layout import Entry, Shown, arranged, fit, line, rendered, without_private_paths
-from clew.features.pack.operations import Pack
+from clew.features.pack.operations import PackRequest
 from clew.features.pack.rules import Policy, Reason, eased, select
 from clew.features.pack.search import Route, Sightings, look, routes
 from clew.features.pack.truth import in_truth
@@ -26,6 +27,7 @@ from clew.kernel.parts import Parts
 from clew.kernel.quoting import line_tokens, speaker_of, when
 from clew.kernel.records import checked_limit
 from clew.kernel.search import prepare
+from clew.kernel.stopwatch import Stopwatch
 from clew.text.excerpts import one_line
 from clew.text.framing import PACK_CLOSE, PACK_OPEN
 
@@ -42,7 +44,7 @@ _MOST_BYTES = 2**53
 class Decision:
     """Everything about one pack, before anything is changed by it."""
 
-    request: Pack
+    request: PackRequest[Any]
     policy: Policy
     lanes: tuple[Route, ...]
     sightings: Sightings
@@ -57,6 +59,8 @@ class Decision:
     abstained: bool
     degraded: tuple[str, ...]
     now_ms: int
+    timings_ms: Mapping[str, float]
+    """How long each step took."""
 
     @property
     def records(self) -> list[Record]:
@@ -65,19 +69,25 @@ class Decision:
         return [by_ref[shown.entry.ref] for shown in self.ordered]
 
 
-def decide(parts: Parts, request: Pack) -> Decision:
+def decide(parts: Parts, request: PackRequest[Any]) -> Decision:
     """What the pack will be, and why. Changes nothing and counts nothing."""
     _check(request)
+    watch = Stopwatch()
     lanes = routes(request.user_id, request.session_id, cold=request.cold)
     with parts.indexes.once():
         query, troubles = prepare(parts, request.query, [name for route in lanes for name in route.collections])
         policy = _policy(parts, request, query)
+        watch.lap("question")
         sightings = look(parts, query, lanes, policy)
+        watch.lap("search")
         sightings = along_the_graph(parts, request, sightings, lanes)
+        watch.lap("graph")
         sightings = in_truth(parts, request.user_id, sightings, policy.min_similarity, query.now_ms)
+        watch.lap("facts and plans")
     candidates = [sighting.considered for sighting in sightings.found]
     policy = eased(policy, candidates)
     selection = select(candidates, policy, request.query)
+    watch.lap("selection")
     against = {} if selection.dissent is None else {selection.dissent.ref: selection.dissent.against}
     entries = [
         replace(_entry(parts, item, against.get(item.ref, ""), query.now_ms), shows_ref=request.refs)
@@ -85,6 +95,7 @@ def decide(parts: Parts, request: Pack) -> Decision:
     ]
     ordered, unfit = _laid_out(parts, entries, query, policy)
     text, lines = rendered(ordered)
+    watch.lap("layout")
     due = {item.ref for item in candidates if item.due}
     included = {shown.entry.ref: Reason.DUE if shown.entry.ref in due else Reason.RELEVANT for shown in ordered}
     included |= {ref: Reason.DISSENT for ref, other in against.items() if {ref, other} <= included.keys()}
@@ -101,10 +112,11 @@ def decide(parts: Parts, request: Pack) -> Decision:
         abstained=not selection.chosen,
         degraded=troubles,
         now_ms=query.now_ms,
+        timings_ms=watch.laps_ms,
     )
 
 
-def _check(request: Pack) -> None:
+def _check(request: PackRequest[Any]) -> None:
     check_unicode("query", request.query)
     if request.budget_tokens is not None and not 1 <= request.budget_tokens <= MAX_BUDGET_TOKENS:
         raise InvalidInput(f"budgetTokens must be from 1 to {MAX_BUDGET_TOKENS}, not {request.budget_tokens}")
@@ -115,7 +127,7 @@ def _check(request: Pack) -> None:
         raise InvalidInput(f"unknown kind; it must be one of {', '.join(Kind)}")
 
 
-def _policy(parts: Parts, request: Pack, query: Query) -> Policy:
+def _policy(parts: Parts, request: PackRequest[Any], query: Query) -> Policy:
     config = parts.config
     scale = 1.0 if query.vector is not None else WORDS_ALONE
     return Policy(

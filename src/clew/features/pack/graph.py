@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 from clew.core.model import Record
 from clew.core.relevance import BY_NAME
 from clew.features.graph.service import Led, lead_to
 from clew.features.history.outline import unasked
 from clew.features.pack.considered import Considered
-from clew.features.pack.operations import Pack
+from clew.features.pack.operations import PackRequest
 from clew.features.pack.search import Lane, Route, Sighting, Sightings
 from clew.kernel.parts import Parts
 from clew.kernel.search import origin
@@ -26,7 +27,7 @@ PATH_SHARE = 0.7
 """What a record at the end of the strongest path has of the nearest candidate's similarity."""
 
 
-def along_the_graph(parts: Parts, request: Pack, seen: Sightings, lanes: Collection[Route]) -> Sightings:
+def along_the_graph(parts: Parts, request: PackRequest[Any], seen: Sightings, lanes: Collection[Route]) -> Sightings:
     """The candidates with those that paths lead to; the same where the question names nothing that is known."""
     led = lead_to(parts, request.query, request.user_id, request.session_id, LED, untrusted=request.untrusted)
     nearest = max((sighting.considered.similarity for sighting in seen.found), default=0.0)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Generic
 
 from msgspec import field
 
-from clew.core.operation import Answer, Request
+from clew.core.operation import Answer, R, Request
 
 
 class PackItem(Answer, frozen=True):
@@ -76,6 +76,8 @@ class Trace(Answer, frozen=True):
     used_tokens: int
     abstained: bool
     degraded: tuple[str, ...] = ()
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    """How long each step took. In the trace that is kept; a pack's own answer is the same for equal runs."""
 
 
 class Bundle(Answer, frozen=True):
@@ -95,26 +97,35 @@ class Bundle(Answer, frozen=True):
     degraded: tuple[str, ...] = ()
 
 
-class Pack(Request[Bundle], frozen=True):
-    """The bounded, cited bundle for one request."""
+class PackRequest(Request[R], Generic[R], frozen=True, kw_only=True):
+    """What a pack is asked for. `why` takes the same, so that it explains the pack that `pack` would give."""
 
-    method: ClassVar[str] = "pack"
     query: str
+    """What the pack is for."""
     budget_tokens: int | None = None
+    """Size of the pack; else the setting `pack_budget_tokens`."""
     user_id: str | None = None
+    """Pack what this user said and what is kept about them."""
     session_id: str | None = None
+    """Pack from this session, too."""
     exclude_session: str | None = None
-    """Leave out what was said or done in this session, since whoever asks has it before him."""
+    """Leave out what was said or done in this session, since whoever asks has it before them."""
     limit: int | None = None
-    """Items at most."""
+    """Items at most; else the setting `pack_items`."""
     kinds: tuple[str, ...] = ()
     """Only records of these kinds."""
     cold: bool = False
-    """Search the archive, too; what is taken from it comes back to life."""
+    """Search the archive, too; what a pack takes from it comes back to life."""
     untrusted: bool = False
-    """Ask for text from tools and from outside, too: framed, capped, never more than quotation."""
+    """Include text from tools and from outside: framed, capped, never more than quotation."""
     refs: bool = False
-    """Give every line its reference, within the budget; else it stands only where there is more to fetch by it."""
+    """Give every line its reference, within the budget; else only lines with more to fetch have one."""
+
+
+class Pack(PackRequest[Bundle], frozen=True, kw_only=True):
+    """The bounded, cited bundle for one request."""
+
+    method: ClassVar[str] = "pack"
     trace: bool = False
     """Put the trace into the answer; it is kept either way."""
 
@@ -189,17 +200,12 @@ class Explanation(Answer, frozen=True):
     candidate: CandidateTrace | None = None
 
 
-class Why(Request[Explanation], frozen=True):
+class Why(PackRequest[Explanation], frozen=True, kw_only=True):
     """Why a record would be in the pack for a query, or would not.
 
     Packs for the query as `pack` would, without keeping or counting anything, and explains one record.
     """
 
     method: ClassVar[str] = "why"
+    positional: ClassVar[tuple[str, ...]] = ("ref", "query")
     ref: str
-    query: str
-    user_id: str | None = None
-    session_id: str | None = None
-    budget_tokens: int | None = None
-    untrusted: bool = False
-    cold: bool = False

@@ -32,7 +32,7 @@ def pack(parts: Parts, request: Pack) -> Bundle:
     decision = decide(parts, request)
     places = _awake(parts, decision)
     trace = trace_of(decision, [f"{place.collection}/{place.id}" for place in places])
-    parts.store.touch(_by_collection(places), decision.now_ms, trace=stored_trace(trace))
+    parts.store.touch(_by_collection(places), decision.now_ms, trace=stored_trace(trace, decision.timings_ms))
     return Bundle(
         bundle_text=decision.text,
         items=tuple(_items(decision)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -55,11 +55,14 @@ def trace_of(decision: Decision, refreshed: Sequence[str]) -> Trace:
         abstained=decision.abstained,
         degraded=decision.degraded,
     )
-    return msgspec.structs.replace(trace, id=f"p_{digest(_canonical(trace), size_bytes=_ID_BYTES).hex()}")
+    id_ = f"p_{digest(_canonical(trace), size_bytes=_ID_BYTES).hex()}"
+    return msgspec.structs.replace(trace, id=id_)
 
 
-def stored_trace(trace: Trace) -> StoredTrace:
-    return StoredTrace(trace.id, trace.ts, trace.user_id, trace.session_id, _canonical(trace))
+def stored_trace(trace: Trace, timings_ms: Mapping[str, float]) -> StoredTrace:
+    """Kept with its timings, which the pack's own answer leaves out: equal runs give equal bytes."""
+    body = _canonical(msgspec.structs.replace(trace, timings_ms=dict(timings_ms)))
+    return StoredTrace(trace.id, trace.ts, trace.user_id, trace.session_id, body)
 
 
 def candidates_of(decision: Decision) -> tuple[CandidateTrace, ...]:

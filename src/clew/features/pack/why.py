@@ -8,7 +8,7 @@ from clew.core.model import Record
 from clew.features.lifecycle.archive import home_of
 from clew.features.pack.considered import kind_of, superseded_by
 from clew.features.pack.decision import Decision, decide
-from clew.features.pack.operations import CandidateTrace, Explanation, Pack, Why
+from clew.features.pack.operations import CandidateTrace, Explanation, Why
 from clew.features.pack.rules import SUMMARY_ITEMS, UNTRUSTED_ITEMS, Reason
 from clew.features.pack.search import Lane
 from clew.features.pack.trace import candidates_of
@@ -42,17 +42,7 @@ _STAGES = {
 def why(parts: Parts, request: Why) -> Explanation:
     """Where the record's way into the pack ended. Raises NotFound where there is no such record."""
     record = located(parts, request.ref)
-    decision = decide(
-        parts,
-        Pack(
-            query=request.query,
-            budget_tokens=request.budget_tokens,
-            user_id=request.user_id,
-            session_id=request.session_id,
-            untrusted=request.untrusted,
-            cold=request.cold,
-        ),
-    )
+    decision = decide(parts, request)
     own = {f"{place.collection}/{place.id}" for place in parts.store.places(record.collection, record.id)}
     standing = [item for item in candidates_of(decision) if item.ref in own]
     candidate = next((item for item in standing if item.included), next(iter(standing), None))
