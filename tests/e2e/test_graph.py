@@ -10,7 +10,7 @@ import pytest
 from clew.api import GraphPath, MemoryApi
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
-from clew.features.graph import linking
+from clew.features.graph import aliases, linking
 from clew.features.graph.service import lead_to
 from clew.storage.protocol import StoredRecord, Task
 from clew.text.entities import Extract, owner_of_user
@@ -207,6 +207,24 @@ def test_a_rebuilt_graph_is_the_same_and_keeps_what_was_merged(memory: Memory) -
     assert memory.flush().ok
     assert memory.graph_export("json", user_id="ada") == before
     assert memory.verify().ok
+
+
+@pytest.mark.requirement("STORE-4")
+def test_a_merge_outlives_a_rebuild_that_the_queue_looks_into(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    told(memory, KAFKA, CHOIR)
+    memory.graph_merge("Atlas", "Choirbook", user_id="ada")
+    before = memory.graph_export("json", user_id="ada")
+    store = memory._parts.store
+    forget_graph = store.forget_graph
+
+    def forget_and_be_looked_into() -> None:
+        forget_graph()
+        assert aliases.forget_unnamed(memory._parts) == 0
+
+    monkeypatch.setattr(store, "forget_graph", forget_and_be_looked_into)
+    memory.graph_rebuild()
+    assert memory.flush().ok
+    assert memory.graph_export("json", user_id="ada") == before
 
 
 def test_merges_are_proposed_and_hold_only_on_the_operators_word(api: MemoryApi) -> None:

@@ -36,6 +36,8 @@ class Graphed(Held):
         with self._transaction():
             for text in self._state.texts.values():
                 text.said = None
+            for key in sorted(self._state.texts):
+                self._add_task(key, Task.LINK)
 
     def said(self, records: Sequence[int]) -> Mapping[int, tuple[str, Extract]]:
         known = ((key, self._state.texts[key].said) for key in records if key in self._state.texts)

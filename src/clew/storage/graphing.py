@@ -56,7 +56,7 @@ class GraphStore(Protocol):
         """Queue every record to be read for the graph; how many were not queued yet."""
 
     def forget_graph(self) -> None:
-        """Drop all entities and edges; `queue_links` then brings them back."""
+        """In one step: drop all entities and edges, and queue every record to be read for the graph."""
 
     def said(self, records: Sequence[int]) -> Mapping[int, tuple[str, Extract]]:
         """What records say, by key, with the owner of the entities; sorted. Those that say nothing are left out."""

@@ -6,6 +6,8 @@ is made again, and a purge of the user takes it along.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clew.core import identity
 from clew.core.identity import ID_BYTES, digest
 from clew.core.model import Metadata, Provenance
@@ -72,9 +74,14 @@ def forget_unnamed(parts: Parts) -> int:
 
     Not while records wait to be read for the graph: then nobody knows which names there are.
     """
-    count = 0
-    if parts.store.graph_counts(()).pending:
-        return count
+    with parts.store.reading():
+        is_settled = parts.store.graph_counts(()).pending == 0
+        unnamed = list(_unnamed(parts)) if is_settled else []
+    return sum(parts.store.remove(place.collection, [place.id]) for place in unnamed)
+
+
+def _unnamed(parts: Parts) -> Iterator[Place]:
+    """Where the merges are whose names no record gives."""
     for collection, _ in parts.store.collections():
         if identity.kind_of(collection) != "_aliases":
             continue
@@ -85,8 +92,7 @@ def forget_unnamed(parts: Parts) -> int:
             names = [] if pair is None else list(dict.fromkeys(name for _, name in pair))
             found = {entity.name for entity in parts.store.entities_named(names, owners, untrusted=True)}
             if not names or found != set(names):
-                count += parts.store.remove(collection, [record.id])
-    return count
+                yield Place(collection, record.id)
 
 
 def _pair(metadata: Metadata) -> tuple[Name, Name] | None:

@@ -133,7 +133,6 @@ def entities(parts: Parts, request: GraphEntities) -> GraphEntityList:
 @serves(GraphRebuild)
 def rebuild(parts: Parts, _: GraphRebuild) -> Done:
     parts.store.forget_graph()
-    parts.store.queue_links()
     return Done(count=parts.store.graph_counts(()).pending)
 
 

@@ -50,7 +50,7 @@ class SqliteGraph(ABC):
 
     def forget_graph(self) -> None:
         def operation(connection: apsw.Connection) -> None:
-            for statement in ("delete_edges", "delete_sightings", "delete_entities"):
+            for statement in ("delete_edges", "delete_sightings", "delete_entities", "queue_links"):
                 run(connection, statement)
 
         self._writer.run(operation)
