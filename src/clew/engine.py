@@ -19,11 +19,8 @@ from clew.core.identity import ID_BYTES
 from clew.core.ports import Clock, Embedder, Ids, Summarizer
 from clew.errors import InvalidInput
 from clew.features.authored import service as authored
-from clew.features.facts.views import FactViews
 from clew.features.gate import service as gate
 from clew.features.graph import linking
-from clew.features.history.coverage import Coverage
-from clew.features.history.recent import RecentTurns, SessionLocks
 from clew.features.ledger import harvest
 from clew.features.lifecycle import service as lifecycle
 from clew.features.plans.service import close_by_turn
@@ -84,11 +81,6 @@ class Memory(api.MemoryApi):
             counter=CachedCounter(make_counter(config)),
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
-            library=authored.Library(),
-            coverage=Coverage(),
-            facts=FactViews(config.fact_predicates),
-            session_locks=SessionLocks(),
-            recent=RecentTurns(),
             summarizer=chosen.summarizer,
         )
         if self._store.analyser_version() != ANALYSER_VERSION:
@@ -168,7 +160,8 @@ class Memory(api.MemoryApi):
         if request.timeout_ms < 0:
             raise InvalidInput("timeoutMs must not be negative")
         deadline = time.monotonic() + request.timeout_ms / 1000
-        pending = self._parts.library.take_in_notes(self._parts, deadline) if self._parts.config.authored_notes else 0
+        has_notes = bool(self._parts.config.authored_notes)
+        pending = self._parts.state(authored.Library).take_in_notes(deadline) if has_notes else 0
         while has_more := harvest.some(self._parts):
             if time.monotonic() >= deadline:
                 break

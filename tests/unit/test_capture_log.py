@@ -17,10 +17,6 @@ import pytest
 from clew.api import Capture, Captured, Event, Harvest
 from clew.config import Config
 from clew.errors import InvalidInput, NotFound, StoreError, TooLarge
-from clew.features.authored.service import Library
-from clew.features.facts.views import FactViews
-from clew.features.history.coverage import Coverage
-from clew.features.history.recent import RecentTurns, SessionLocks
 from clew.features.ledger import artifacts
 from clew.features.ledger import log as capture_log
 from clew.features.ledger.capture import capture
@@ -60,11 +56,6 @@ def make_parts(folder: Path, store: Store | None = None, **settings: Any) -> Par
         counter=make_counter(config),
         clock=FixedClock(),
         ids=CountedIds(),
-        library=Library(),
-        coverage=Coverage(),
-        facts=FactViews(),
-        session_locks=SessionLocks(),
-        recent=RecentTurns(),
     )
 
 

@@ -20,23 +20,28 @@ MAX_SESSIONS = 16
 """Sessions whose map is kept; making one reads all the summaries of its session."""
 
 
+def summaries_over(parts: Parts, session_id: str) -> Mapping[int, int]:
+    """The place in the view of the summary over each turn that has one, by the turn's place in the history."""
+    return parts.state(Coverage).of(session_id)
+
+
 class Coverage:
     """For each session, where the turns under its summaries lead. Safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
         self._lock = threading.Lock()
         self._maps: OrderedDict[str, tuple[int, Mapping[int, int]]] = OrderedDict()
 
-    def of(self, parts: Parts, session_id: str) -> Mapping[int, int]:
-        """The place in the view of the summary over each turn that has one, by the turn's place in the history."""
-        with parts.indexes.current(identity.session_summary(session_id)) as index:
+    def of(self, session_id: str) -> Mapping[int, int]:
+        with self._parts.indexes.current(identity.session_summary(session_id)) as index:
             until, is_empty = index.until, index.size == 0
         if is_empty:
             return {}
         with self._lock:
             known = self._maps.get(session_id)
         if known is None or known[0] != until:
-            known = (until, _covered(parts, session_id))
+            known = (until, _covered(self._parts, session_id))
         with self._lock:
             self._maps[session_id] = known
             self._maps.move_to_end(session_id)

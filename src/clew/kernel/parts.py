@@ -1,9 +1,11 @@
-"""What every service works with, put together once by the engine."""
+"""What services work with, put together once by the engine."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from clew.config import Config
 from clew.core.ports import Clock, Ids, Summarizer, TokenCounter
@@ -11,11 +13,7 @@ from clew.index.cache import IndexCache
 from clew.kernel.meaning import Meaning
 from clew.storage.protocol import Store
 
-if TYPE_CHECKING:
-    from clew.features.authored.service import Library
-    from clew.features.facts.views import FactViews
-    from clew.features.history.coverage import Coverage
-    from clew.features.history.recent import RecentTurns, SessionLocks
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +25,17 @@ class Parts:
     counter: TokenCounter
     clock: Clock
     ids: Ids
-    library: Library
-    coverage: Coverage
-    facts: FactViews
-    session_locks: SessionLocks
-    recent: RecentTurns
     summarizer: Summarizer | None = None
+    _states: dict[Callable[[Parts], Any], Any] = field(default_factory=dict, repr=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+
+    def state(self, make: Callable[[Parts], T]) -> T:
+        """What a module keeps in memory for as long as the engine runs, made from the parts when first asked for.
+
+        So the kernel need not know which features keep anything.
+        """
+        with self._lock:
+            if make not in self._states:
+                self._states[make] = make(self)
+            state: T = self._states[make]
+            return state

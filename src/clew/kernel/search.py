@@ -15,6 +15,7 @@ from clew.core.model import Record
 from clew.core.ranking import REPLY_SHARE, Weights, quality
 from clew.errors import InvalidInput
 from clew.index.search import Candidate, Query, search
+from clew.kernel.coverage import summaries_over
 from clew.kernel.operations import Hit, Scores, Search, SearchResult
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit, view
@@ -200,7 +201,7 @@ def _in_collection(
 
 def _through_turns(parts: Parts, session_id: str, query: Query) -> dict[int, Candidate]:
     """Summaries of the view by the best turn that each stands for, under their own place."""
-    lead_to = parts.coverage.of(parts, session_id)
+    lead_to = summaries_over(parts, session_id)
     if not lead_to:
         return {}
     decay = _decay(parts, Scope.SESSION)

@@ -91,11 +91,11 @@ class _Held:
 @serves(LoadAuthored)
 def load_authored(parts: Parts, request: LoadAuthored) -> AuthoredReport:
     """Read what changed. Raises InvalidInput where hard text is over its share of the budget."""
-    shelf = parts.library.current(parts, every_note=request.notes)
+    shelf = parts.state(Library).current(every_note=request.notes)
     trouble = over_share(parts, shelf.hard, parts.config.budget_tokens)
     if trouble is not None:
         raise InvalidInput(trouble)
-    return AuthoredReport(documents=tuple(parts.library.documents()), degraded=shelf.troubles)
+    return AuthoredReport(documents=tuple(parts.state(Library).documents()), degraded=shelf.troubles)
 
 
 def over_share(parts: Parts, hard: Sequence[Piece], total: int) -> str | None:
@@ -116,7 +116,8 @@ def over_share(parts: Parts, hard: Sequence[Piece], total: int) -> str | None:
 class Library:
     """The authored documents of one engine. Safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
         self._lock = threading.Lock()
         self._held: dict[str, _Held] = {}
         self._names = Names(())
@@ -129,13 +130,13 @@ class Library:
         """Notes that changed and are not taken in yet."""
         self._latest = Shelf()
 
-    def take_in_notes(self, parts: Parts, deadline: float = 0.0) -> int:
+    def take_in_notes(self, deadline: float = 0.0) -> int:
         """Of the notes that changed, a few; with a deadline, all that it leaves time for. How many are left."""
         if deadline:
             self._notes_looked_at = float("-inf")
-        self.current(parts)
+        self.current()
         while self._waiting and time.monotonic() < deadline:
-            self.current(parts)
+            self.current()
         return len(self._waiting)
 
     @property
@@ -143,18 +144,18 @@ class Library:
         """The rules as they were when they could last be read."""
         return self._latest
 
-    def current(self, parts: Parts, *, every_note: bool = False) -> Shelf:
+    def current(self, *, every_note: bool = False) -> Shelf:
         """The rules as the files say now. Of notes that changed, only a few are taken in at a time, unless all are
         asked for: a large folder must not hold up a context."""
-        config = parts.config
+        config = self._parts.config
         with self._lock:
             if not config.authored_files and not config.authored_notes and self._loaded and not self._held:
                 return Shelf()
-            self._load_catalogue(parts)
+            self._load_catalogue()
             core = core_files(config)
-            self._bring_up_to_date(parts, core)
+            self._bring_up_to_date(core)
             if every_note or self._waiting or time.monotonic() - self._notes_looked_at >= NOTES_CHECK_SECONDS:
-                self._look_at_notes(parts, core, None if every_note else NOTES_A_TIME)
+                self._look_at_notes(core, None if every_note else NOTES_A_TIME)
             self._latest = self._shelf(core)
             return self._latest
 
@@ -183,25 +184,27 @@ class Library:
 
     # --- under the lock ----------------------------------------------------------------------------------
 
-    def _load_catalogue(self, parts: Parts) -> None:
+    def _load_catalogue(self) -> None:
         """What earlier processes stored; its files are compared with it by content."""
         if self._loaded:
             return
-        rules = {name: {record.id: record for record in every(parts, name)} for name in (identity.HARD, identity.SOFT)}
-        for entry in every(parts, CATALOGUE):
+        rules = {
+            name: {record.id: record for record in every(self._parts, name)} for name in (identity.HARD, identity.SOFT)
+        }
+        for entry in every(self._parts, CATALOGUE):
             held = self._held[entry.id] = _held_of(entry)
             for (name, records), pieces in zip(rules.items(), (held.hard, held.soft), strict=True):
                 ids = (_node_id(entry.id, ordinal) for ordinal in range(held.node_count))
-                pieces += [_piece(parts, Place(name, id_), records[id_]) for id_ in ids if id_ in records]
+                pieces += [_piece(self._parts, Place(name, id_), records[id_]) for id_ in ids if id_ in records]
         self._loaded = True
 
-    def _look_at_notes(self, parts: Parts, core: Sequence[File], at_most: int | None) -> None:
+    def _look_at_notes(self, core: Sequence[File], at_most: int | None) -> None:
         """Goes on where the last look ended; a new one lets go of documents that are no longer pointed at."""
         if not self._waiting:
-            self._list_notes(parts, core)
+            self._list_notes(core)
         taken = self._waiting if at_most is None else self._waiting[:at_most]
         for file, found in taken:
-            self._refresh(parts, file, found)
+            self._refresh(file, found)
         self._waiting = self._waiting[len(taken) :]
         if taken:
             self._names = Names(self._held)
@@ -209,43 +212,43 @@ class Library:
             self._notes_looked_at = time.monotonic()
             self._notes_troubles = self._listing_troubles + self._troubles(self._notes)
 
-    def _list_notes(self, parts: Parts, core: Sequence[File]) -> None:
+    def _list_notes(self, core: Sequence[File]) -> None:
         """Which notes there are, and which of them have changed."""
         try:
-            self._notes = note_files(parts.config)
+            self._notes = note_files(self._parts.config)
             self._listing_troubles = []
         except InvalidInput as error:  # the notes that are known stay
             self._listing_troubles = [error.message]
             return
         stamps = [(file, stamp(file.path)) for file in self._notes]
         there = {file.name for file, found in stamps if found is not None} | {file.name for file in core}
-        self._drop(parts, [name for name in self._held if name not in there])
+        self._drop([name for name in self._held if name not in there])
         self._waiting = [
-            (file, found) for file, found in stamps if found is not None and self._has_changed(parts, file, found)
+            (file, found) for file, found in stamps if found is not None and self._has_changed(file, found)
         ]
         self._names = Names(self._held)
 
-    def _has_changed(self, parts: Parts, file: File, found: Stamp) -> bool:
+    def _has_changed(self, file: File, found: Stamp) -> bool:
         held = self._held.get(file.name)
-        return held is None or held.looked_at != (found, _hard_kinds(parts, file))
+        return held is None or held.looked_at != (found, _hard_kinds(self._parts, file))
 
-    def _bring_up_to_date(self, parts: Parts, files: Sequence[File]) -> None:
+    def _bring_up_to_date(self, files: Sequence[File]) -> None:
         for file in files:
             found = stamp(file.path)
             if found is None:
-                self._drop(parts, [file.name])
-            elif self._has_changed(parts, file, found):
-                self._refresh(parts, file, found)
+                self._drop([file.name])
+            elif self._has_changed(file, found):
+                self._refresh(file, found)
 
-    def _refresh(self, parts: Parts, file: File, found: Stamp) -> None:
+    def _refresh(self, file: File, found: Stamp) -> None:
         held = self._held.setdefault(file.name, _Held(file))
         held.file = file
-        kinds = _hard_kinds(parts, file)
+        kinds = _hard_kinds(self._parts, file)
         held.trouble = None
         try:
             content = read_file(file.path)
             if (content.digest, kinds) != (held.digest, held.kinds) or not held.stands_in(content.text):
-                held = _store(parts, held, parse(content.text, kinds), content, found[0] // 1_000_000)
+                held = _store(self._parts, held, parse(content.text, kinds), content, found[0] // 1_000_000)
                 self._held[file.name] = held
         except (InvalidInput, TooLarge) as error:  # the rules it had stay in force
             named = error.message.startswith(file.path.name)
@@ -253,14 +256,14 @@ class Library:
             held.trouble = file.name + said
         held.looked_at = (found, kinds)
 
-    def _drop(self, parts: Parts, names: Iterable[str]) -> None:
+    def _drop(self, names: Iterable[str]) -> None:
         """Documents that are gone, or no longer pointed at."""
         for name in names:
             held = self._held.get(name)
             if held is not None and (held.digest or held.node_count):
-                _mark_unfinished(parts, held, held.node_count)
-                _remove_nodes(parts, name, held.node_count)
-                parts.store.remove(CATALOGUE, [name])
+                _mark_unfinished(self._parts, held, held.node_count)
+                _remove_nodes(self._parts, name, held.node_count)
+                self._parts.store.remove(CATALOGUE, [name])
             self._held.pop(name, None)
 
     def _shelf(self, core: Sequence[File]) -> Shelf:
@@ -407,7 +410,7 @@ def _take_in_some(parts: Parts, pace: Pace) -> bool:
     if not parts.config.authored_notes:
         return False
     pace.begin_step()
-    return parts.library.take_in_notes(parts) > 0
+    return parts.state(Library).take_in_notes() > 0
 
 
 WORKER = Worker(_take_in_some)

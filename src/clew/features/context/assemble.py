@@ -16,7 +16,7 @@ from clew.core import identity
 from clew.core.budget import Allocation, Shares, plan
 from clew.core.model import Role, role_of
 from clew.core.ranking import SIMILARITY_ALONE
-from clew.features.authored.service import Shelf, over_share
+from clew.features.authored.service import Library, Shelf, over_share
 from clew.features.context.lines import lines_that_fit
 from clew.features.context.observed import Mode, Observed, as_it_is, behind_observed, checked_mode, fitted, observed
 from clew.features.context.operations import Assemble, Context, LeftOut
@@ -26,6 +26,7 @@ from clew.features.facts.truth import Truth
 from clew.features.guidance import service as guidance
 from clew.features.history.operations import ContextMessage
 from clew.features.history.outline import behind_covered, outline
+from clew.features.history.recent import recent_turns
 from clew.features.history.tail import Tail, TailTurn
 from clew.features.history.turns import (
     MESSAGE_OVERHEAD_TOKENS,
@@ -64,8 +65,8 @@ def _assembled(parts: Parts, request: Assemble) -> Context:
     room = _Room.of(parts, request)
     mode = checked_mode(request.mode)
     troubles = _Troubles()
-    latest = parts.library.latest
-    shelf = troubles.guard("authored text was not read anew", lambda: parts.library.current(parts), latest)
+    latest = parts.state(Library).latest
+    shelf = troubles.guard("authored text was not read anew", lambda: parts.state(Library).current(), latest)
     troubles.add(*shelf.troubles, over_share(parts, shelf.hard, room.limit))
     seen = None if mode is Mode.RECALL else _observed(parts, request, room.limit, troubles)
     given, turns = _turns(parts, request, room, seen)
@@ -103,7 +104,7 @@ def planned(parts: Parts, session_id: str) -> Allocation:
     request = Assemble(session_id=session_id)
     room = _Room.of(parts, request)
     _, turns = _turns(parts, request, room, None)
-    shelf = parts.library.current(parts)
+    shelf = parts.state(Library).current()
     return _plan(parts, room, shelf, _granted_tail(parts, room, shelf, turns, tail_of), ())
 
 
@@ -156,7 +157,7 @@ def _turns(
     if request.messages is None and seen is not None:
         return seen.messages, seen.turns
     if request.messages is None:
-        recent = parts.recent.of(parts, request.session_id, room.tail)
+        recent = recent_turns(parts, request.session_id, room.tail)
         return recent.messages, recent.turns
     identity.session(request.session_id)
     given = [_given_message(message) for message in request.messages]

@@ -26,6 +26,7 @@ from clew.core.ranking import (
     use_share,
 )
 from clew.core.relevance import related
+from clew.features.authored.service import Library
 from clew.index.search import Query
 from clew.kernel.parts import Parts
 from clew.kernel.search import Found, best, origin, without_repeats
@@ -104,7 +105,7 @@ def _targets(parts: Parts, record: Record) -> list[str]:
     if not isinstance(links, list):
         return []
     source = str(record.metadata.get("source_doc"))
-    leads = (parts.library.lead_of(source, link) for link in links if isinstance(link, str))
+    leads = (parts.state(Library).lead_of(source, link) for link in links if isinstance(link, str))
     return [lead for lead in leads if lead is not None]
 
 

@@ -24,6 +24,7 @@ from clew.features.facts.operations import (
 from clew.features.facts.queries import MAX_LISTED, listed
 from clew.features.facts.replay import Fact, Facts
 from clew.features.facts.staleness import Grounds
+from clew.features.facts.views import FactViews, known_facts
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
 from clew.kernel.services import serves
@@ -37,7 +38,7 @@ NOTHING_STALE = "no fact has lost its ground"
 @serves(FactsLint)
 def lint(parts: Parts, request: FactsLint) -> FactLint:
     limit = checked_limit(request.limit, MAX_PROBLEMS)
-    known = parts.facts.of(parts, request.user_id)
+    known = known_facts(parts, request.user_id)
     found = list(problems(parts, known, identity.facts_of(request.user_id)))
     return FactLint(
         ok=not found,
@@ -65,7 +66,7 @@ def problems(parts: Parts, known: Facts, collection: str) -> Iterator[FactProble
 def stale(parts: Parts, request: FactsStale) -> FactList:
     """Facts are looked at subject by subject until there are enough that have lost their ground."""
     limit, cursor = checked_limit(request.limit, MAX_LISTED), checked_cursor(request.cursor)
-    known = parts.facts.of(parts, request.user_id)
+    known = known_facts(parts, request.user_id)
     grounds = Grounds(parts)
     found: list[Fact] = []
     following: int | None = None
@@ -80,7 +81,7 @@ def stale(parts: Parts, request: FactsStale) -> FactList:
 
 @serves(FactsRebuild)
 def rebuild(parts: Parts, request: FactsRebuild) -> FactRebuild:
-    kept, fresh = parts.facts.rebuilt(parts, request.user_id)
+    kept, fresh = parts.state(FactViews).rebuilt(request.user_id)
     said = fresh.canonical()
     identical = said == kept.canonical()
     return FactRebuild(

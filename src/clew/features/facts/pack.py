@@ -11,6 +11,7 @@ from clew.errors import InvalidInput
 from clew.features.facts.operations import FactPack, FactsPack, FactView
 from clew.features.facts.queries import views
 from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.views import known_facts
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
@@ -41,7 +42,7 @@ def pack(parts: Parts, request: FactsPack) -> FactPack:
         raise InvalidInput(f"budgetTokens must be from {MIN_BUDGET_TOKENS} to {MAX_BUDGET_TOKENS}")
     check_unicode("query", request.query)
     owners = tuple(dict.fromkeys((request.user_id, None)))
-    known = {identity.facts_of(owner): parts.facts.of(parts, owner) for owner in owners}
+    known = {identity.facts_of(owner): known_facts(parts, owner) for owner in owners}
     nearest, degraded = _nearest(parts, request.query, known, limit)
     named = [fact for facts in known.values() for fact in _named(facts, request.query, parts.clock.now_ms())]
     found = list({fact.ref: fact for fact in (*named, *nearest)}.values())[: 2 * limit]

@@ -8,6 +8,7 @@ from clew.features.facts.log import MAX_SUBJECT_CHARS
 from clew.features.facts.operations import FactList, FactsAsOf, FactsCurrent, FactsTimeline, FactTimeline, FactView
 from clew.features.facts.replay import Fact, Facts
 from clew.features.facts.staleness import Standing, standings
+from clew.features.facts.views import known_facts
 from clew.kernel.intake import check_unicode, checked_ts
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
@@ -95,7 +96,7 @@ def as_of(parts: Parts, request: FactsAsOf) -> FactList:
 @serves(FactsTimeline)
 def timeline(parts: Parts, request: FactsTimeline) -> FactTimeline:
     limit = checked_limit(request.limit, MAX_LISTED)
-    known = parts.facts.of(parts, request.user_id)
+    known = known_facts(parts, request.user_id)
     predicate = _checked_predicate(known, request.predicate)
     found = known.timeline(_searched(request.subject), predicate)[-limit:]
     return FactTimeline(
@@ -108,7 +109,7 @@ def timeline(parts: Parts, request: FactsTimeline) -> FactTimeline:
 def _at(parts: Parts, request: FactsCurrent | FactsAsOf, at_ms: int, recorded_ms: int | None) -> FactList:
     """Of one subject all that holds; of all subjects, page by page."""
     limit, cursor = checked_limit(request.limit, MAX_LISTED), checked_cursor(request.cursor)
-    known = parts.facts.of(parts, request.user_id)
+    known = known_facts(parts, request.user_id)
     predicate = _checked_predicate(known, request.predicate)
     following: int | None = None
     if request.subject is not None or recorded_ms is not None:

@@ -28,6 +28,7 @@ from clew.features.facts.operations import (
 )
 from clew.features.facts.queries import views
 from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.views import known_facts
 from clew.features.facts.writing import write
 from clew.features.lifecycle.mark_shapes import MAX_DECLINED
 from clew.kernel.derivation import at_home
@@ -120,7 +121,7 @@ class _Desk:
 
     def __init__(self, parts: Parts, user_id: str | None) -> None:
         self._parts = parts
-        self._known: Facts = parts.facts.of(parts, user_id)
+        self._known: Facts = known_facts(parts, user_id)
         self._now_ms = parts.clock.now_ms()
 
     def open_proposals(self, turn: Record) -> Iterator[FactProposal]:

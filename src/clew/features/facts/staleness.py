@@ -16,6 +16,7 @@ from clew.core.model import Record, Trust, least
 from clew.features.claims.sources import resolved
 from clew.features.facts.log import CONFIDENCE_OF_TRUST, Assertion, owner_in, text_hash
 from clew.features.facts.replay import Fact
+from clew.features.facts.views import known_facts
 from clew.kernel.parts import Parts
 
 NO_SOURCE = "it names no source"
@@ -127,7 +128,7 @@ class Grounds:
         for owner in dict.fromkeys((user_id, None)):
             prefix = f"{identity.facts_of(owner)}/"
             if ref.startswith(prefix):
-                return self._parts.facts.of(self._parts, owner).get(ref.removeprefix(prefix))
+                return known_facts(self._parts, owner).get(ref.removeprefix(prefix))
         return None
 
     # --- up --------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from clew.core.model import Record, Trust
 from clew.features.claims.rules import Lapse
 from clew.features.facts.replay import Fact
 from clew.features.facts.staleness import standings
+from clew.features.facts.views import known_facts
 from clew.kernel.parts import Parts
 from clew.kernel.search import turn_ref
 
@@ -38,7 +39,7 @@ class Truth:
     def __init__(self, parts: Parts, user_id: str | None, now_ms: int) -> None:
         self._parts = parts
         self._now_ms = now_ms
-        self._views = {owner: parts.facts.of(parts, owner) for owner in owners_of(user_id)}
+        self._views = {owner: known_facts(parts, owner) for owner in owners_of(user_id)}
         self._telling = {owner: view for owner, view in self._views.items() if not view.is_empty}
 
     def fact_in(self, record: Record) -> tuple[Fact | None, Lapse | None, Held | None]:

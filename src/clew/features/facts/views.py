@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from clew.core import identity
 from clew.core.model import Record
@@ -20,18 +20,23 @@ MAX_VIEWS = 16
 _RECORDS_A_READ = 500
 
 
+def known_facts(parts: Parts, user_id: str | None) -> Facts:
+    """What is known of a user's subjects; without a user, of those of all."""
+    return parts.state(FactViews).of(user_id)
+
+
 class FactViews:
     """A view for each collection of facts that was asked for lately. Safe to use from several threads."""
 
-    def __init__(self, settings: Sequence[str] = ()) -> None:
-        self.registry: Registry = registry(settings)
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.registry: Registry = registry(parts.config.fact_predicates)
         self.writing = threading.Lock()
         """Held from looking at what is known to adding to it: what ends what depends on both."""
         self._lock = threading.Lock()
         self._views: OrderedDict[str, _View] = OrderedDict()
 
-    def of(self, parts: Parts, user_id: str | None) -> Facts:
-        """What is known of a user's subjects; without a user, of those of all."""
+    def of(self, user_id: str | None) -> Facts:
         collection = identity.facts_of(user_id)
         with self._lock:
             view = self._views.get(collection)
@@ -40,17 +45,17 @@ class FactViews:
             self._views.move_to_end(collection)
             if len(self._views) > MAX_VIEWS:
                 self._views.popitem(last=False)
-        return view.current(parts)
+        return view.current(self._parts)
 
-    def rebuilt(self, parts: Parts, user_id: str | None) -> tuple[Facts, Facts]:
+    def rebuilt(self, user_id: str | None) -> tuple[Facts, Facts]:
         """What was kept, and the same from the rows alone, which is kept from now on."""
-        self.of(parts, user_id)
+        self.of(user_id)
         collection = identity.facts_of(user_id)
         fresh = _View(collection, self.registry)
-        fresh.current(parts)
+        fresh.current(self._parts)
         with self._lock:
             kept, self._views[collection] = self._views.get(collection, fresh), fresh
-        return kept.current(parts), fresh.current(parts)
+        return kept.current(self._parts), fresh.current(self._parts)
 
 
 class _View:

@@ -34,6 +34,7 @@ from clew.features.facts.operations import FactReceipt, FactsAssert, FactsInvali
 from clew.features.facts.queries import views
 from clew.features.facts.replay import Fact, Facts
 from clew.features.facts.staleness import standings
+from clew.features.facts.views import FactViews, known_facts
 from clew.kernel.intake import Intake, check_unicode, checked_ts, draft_of, graded, judged, make_draft, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
@@ -56,8 +57,8 @@ def assert_fact(parts: Parts, request: FactsAssert) -> FactReceipt:
 
 def write(parts: Parts, request: FactsAssert, *, by: str, proposal: str = "") -> FactReceipt:
     """Add an assertion to the log, unless it is there already."""
-    with parts.facts.writing:
-        known = parts.facts.of(parts, request.user_id)
+    with parts.state(FactViews).writing:
+        known = known_facts(parts, request.user_id)
         ground = _ground(parts, request)
         assertion, redacted = _said(parts, request, known, ground.records)
         assertion = replace(assertion, by=by, proposal=proposal)
@@ -74,8 +75,8 @@ def write(parts: Parts, request: FactsAssert, *, by: str, proposal: str = "") ->
 @serves(FactsInvalidate)
 def invalidate(parts: Parts, request: FactsInvalidate) -> FactReceipt:
     reason, redacted = _redacted(parts, request.user_id, "reason", request.reason, MAX_REASON_CHARS)
-    with parts.facts.writing:
-        known = parts.facts.of(parts, request.user_id)
+    with parts.state(FactViews).writing:
+        known = known_facts(parts, request.user_id)
         fact = _named(known, identity.facts_of(request.user_id), request.fact)
         entry = _taking_back(parts, fact, request.at, reason)
         is_new = all(entry.id != earlier.id for earlier in known.taken_back(fact.id))
@@ -327,7 +328,7 @@ def _record(parts: Parts, draft: Draft, place: Place) -> NewRecord:
 
 
 def _receipt(parts: Parts, user_id: str | None, id_: str, is_new: bool, redacted: Sequence[str]) -> FactReceipt:
-    known = parts.facts.of(parts, user_id)
+    known = known_facts(parts, user_id)
     fact = known.get(id_)
     if fact is None:
         raise NotFound(f"the fact {id_} was removed while it was written")
@@ -379,7 +380,7 @@ def endings(parts: Parts) -> Endings:
     return {
         owner: {
             fact.id: (fact.ended_by, fact.valid_to_ms)
-            for _, facts in parts.facts.of(parts, owner).subjects()
+            for _, facts in known_facts(parts, owner).subjects()
             for fact in facts
             if fact.ended_by is not None and fact.valid_to_ms is not None
         }
@@ -391,7 +392,7 @@ def keep(parts: Parts, before: Endings) -> int:
     """Take back, from their old ends on, the facts that would hold again because what ended them is gone."""
     count = 0
     for owner, ended in before.items():
-        view = parts.facts.of(parts, owner)
+        view = known_facts(parts, owner)
         for id_, (by, end_ms) in ended.items():
             fact = view.get(id_)
             if fact is not None and view.get(by) is None and fact.valid_to_ms != end_ms:

@@ -14,13 +14,14 @@ from clew.core.model import Record, Trust
 from clew.core.ranking import SCOPE_NEARNESS
 from clew.features.history.operations import ContextMessage
 from clew.index.search import Candidate
+from clew.kernel.coverage import summaries_over
 from clew.kernel.parts import Parts
 from clew.kernel.search import Found
 
 
 def behind_covered(parts: Parts, session_id: str, messages: Sequence[ContextMessage]) -> int:
     """The place behind the last of the messages that a summary stands for."""
-    lead_to = parts.coverage.of(parts, session_id)
+    lead_to = summaries_over(parts, session_id)
     ids = [message.id for message in messages if message.id is not None]
     if not lead_to or not ids:
         return 0
@@ -31,7 +32,7 @@ def behind_covered(parts: Parts, session_id: str, messages: Sequence[ContextMess
 
 def outline(parts: Parts, session_id: str, since_ms: int, there: Collection[str]) -> list[Found]:
     """Summaries of the view that reach into the time since then, newest first, without those that are there."""
-    places = set(parts.coverage.of(parts, session_id).values())
+    places = set(summaries_over(parts, session_id).values())
     records = parts.store.at(identity.session(session_id), sorted(places)) if places else []
     wanted = [record for record in records if record.trust is not Trust.QUARANTINED and record.ref not in there]
     reaching = [(_last_ms(record), record) for record in wanted if _last_ms(record) >= since_ms]

@@ -1,4 +1,4 @@
-"""One thread at a time works on what belongs to a session."""
+"""The newest turns of a session, as a context begins with them."""
 
 from __future__ import annotations
 
@@ -33,22 +33,27 @@ class Recent:
     turns: tuple[TailTurn, ...]
 
 
+def recent_turns(parts: Parts, session_id: str, target_tokens: int) -> Recent:
+    """The newest turns that no summary stands for; others come back only where the base needs them."""
+    return parts.state(RecentTurns).of(session_id, target_tokens)
+
+
 class RecentTurns:
     """Safe to use from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, int], tuple[int, Recent]] = OrderedDict()
 
-    def of(self, parts: Parts, session_id: str, target_tokens: int) -> Recent:
-        """The newest turns that no summary stands for; others come back only where the base needs them."""
-        with parts.indexes.current(identity.session(session_id)) as index:
+    def of(self, session_id: str, target_tokens: int) -> Recent:
+        with self._parts.indexes.current(identity.session(session_id)) as index:
             until = index.until
         asked = (session_id, target_tokens)
         with self._lock:
             known = self._kept.get(asked)
         if known is None or known[0] != until:
-            known = (until, _read(parts, session_id, target_tokens))
+            known = (until, _read(self._parts, session_id, target_tokens))
         if sum(len(message.text) for message in known[1].messages) > MAX_CHARS:
             return known[1]
         with self._lock:
@@ -84,16 +89,3 @@ def _newest_turns(parts: Parts, collection: str, target_tokens: int) -> list[Rec
         tokens += sum(record.tokens for record in read)
         full = tokens >= target_tokens or len(turns) >= parts.config.tail_max_turns
         enough = full and len(turns) >= parts.config.tail_min_turns
-
-
-_LOCKS = 32
-
-
-class SessionLocks:
-    """A fixed number of locks serves all sessions; two of them may share one, and wait for each other at worst."""
-
-    def __init__(self) -> None:
-        self._locks = tuple(threading.Lock() for _ in range(_LOCKS))
-
-    def of(self, session_id: str) -> threading.Lock:
-        return self._locks[hash(session_id) % _LOCKS]

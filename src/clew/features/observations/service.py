@@ -9,6 +9,7 @@ gives the same bytes while those are the same. Lines a model wrote are made by r
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -49,6 +50,18 @@ _TURNS_A_READ = 1000
 _LONGEST_RUN_FACTOR = 2
 """A buffer of more than so many times its usual bound is taken in several runs of like size."""
 
+_LOCKS = 32
+
+
+class SessionLocks:
+    """A fixed number of locks serves all sessions; two of them may share one, and wait for each other at worst."""
+
+    def __init__(self, _: Parts) -> None:
+        self._locks = tuple(threading.Lock() for _ in range(_LOCKS))
+
+    def of(self, session_id: str) -> threading.Lock:
+        return self._locks[hash(session_id) % _LOCKS]
+
 
 @serves(ObserveRun)
 def observe_run(parts: Parts, request: ObserveRun) -> ObserveReceipt:
@@ -63,7 +76,7 @@ def observe_rebuild(parts: Parts, request: ObserveRebuild) -> ObserveReceipt:
     """The log made again from the raw history, run by run."""
     session_id = request.session_id
     _check_session(parts, session_id)
-    with parts.session_locks.of(session_id):
+    with parts.state(SessionLocks).of(session_id):
         before = read_log(parts, session_id)
         observer = _Observer(parts)
         turns = list(turns_behind(parts, session_id, 0))
@@ -135,7 +148,7 @@ class Done:
 
 def catch_up(parts: Parts, session_id: str, limit_tokens: int, *, force: bool = False, ask_model: bool = False) -> Done:
     """Observe what the buffer has no room for; nothing where it is within its bound."""
-    with parts.session_locks.of(session_id):
+    with parts.state(SessionLocks).of(session_id):
         before = log = read_log(parts, session_id)
         observer = _Observer(parts, ask_model=ask_model)
         for turns in _due(parts, list(turns_behind(parts, session_id, log.until)), limit_tokens, force=force):
