@@ -23,9 +23,10 @@ from clew.faces.daemon.limits import Limits
 from clew.faces.daemon.lock import listening
 from clew.faces.daemon.server import Server
 from clew.wire.endpoint import TcpEndpoint, UnixEndpoint, parse_endpoint
+from tests.speed import patience
 
 ROOT = Path(__file__).resolve().parent.parent
-WAIT_S = 60.0
+WAIT_S = patience(60.0)
 """Far beyond any real wait: a test that reaches it has found a hang."""
 
 PROGRAM = """

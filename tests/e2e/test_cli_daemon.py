@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.daemons import short_folder
+from tests.speed import patience
 
 pytestmark = pytest.mark.requirement("CLI-1", "OPS-1")
 
@@ -32,7 +33,7 @@ def data_dir() -> Iterator[Path]:
 def run(data_dir: Path, *arguments: str, status: int = 0) -> str:
     environment = {**os.environ, "CLEW_EMBEDDER": "none"}
     command = [*CLEW, *arguments, "--data", str(data_dir)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=patience(240))
     assert done.returncode == status, done.stderr
     return done.stdout or done.stderr
 

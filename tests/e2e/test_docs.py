@@ -26,6 +26,7 @@ from clew.faces.cli.main import cli
 from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.daemons import Wire, short_folder
 from tests.data import nothing_may_be_skipped
+from tests.speed import patience
 from tests.test_requirements import marked
 from tests.unit.test_cli_reference import parse
 
@@ -95,7 +96,7 @@ class Reader:
     def run(self, block: Block) -> str:
         program = ["python", "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
         done = subprocess.run(
-            [*program, block.text], capture_output=True, text=True, timeout=120, check=False,
+            [*program, block.text], capture_output=True, text=True, timeout=patience(300), check=False,
             cwd=self.folder, env=self.environment,
         )  # fmt: skip
         assert done.returncode == 0, f"{block.text}\n{done.stdout}\n{done.stderr}"

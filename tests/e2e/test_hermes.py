@@ -22,12 +22,13 @@ from clew.faces.cli.hermes import command
 from clew.faces.cli.invocation import Invocation
 from tests.daemons import Daemon, running, short_folder
 from tests.data import nothing_may_be_skipped
+from tests.speed import patience
 
-pytestmark = [pytest.mark.requirement("HOST-2"), pytest.mark.timeout(300)]
+pytestmark = pytest.mark.requirement("HOST-2")
 
 EARLIER = "The mascot of our deployments is a blue heron called Otto."
 QUESTION = "What is the mascot of our deployments?"
-WAIT_S = 180
+WAIT_S = patience(180)
 CALL = {
     "index": 0,
     "id": "call_1",

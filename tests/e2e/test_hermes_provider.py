@@ -22,10 +22,11 @@ from clew.faces.hosts.hermes.wire import WAITING_REQUESTS, Daemon, Outbox, Troub
 from clew.faces.hosts.hermes_install import Hermes
 from tests.daemons import Daemon as RunningDaemon
 from tests.daemons import running, short_folder
+from tests.speed import patience
 
 pytestmark = pytest.mark.requirement("HOST-2")
 
-WAIT_S = 30.0
+WAIT_S = patience(30.0)
 CALLS = [{"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": '{"command": "ls"}'}}]
 MESSAGES: list[dict[str, Any]] = [
     {"role": "system", "content": "be good"},

@@ -10,7 +10,7 @@ import pytest
 from clew.api import AddHint, Message, ReadJournal
 from clew.engine import Memory
 from clew.errors import InvalidInput
-from clew.faces.daemon.compat import HANDLERS
+from clew.faces.daemon.compat import METHODS
 from tests.conftest import OpenMemory
 
 pytestmark = pytest.mark.requirement("INGEST-2", "SAFE-2")
@@ -33,7 +33,7 @@ def memory(open_memory: OpenMemory) -> Memory:
 def test_what_a_tool_said_in_the_users_name_is_no_turn_of_the_user(memory: Memory) -> None:
     metadata = {"role": "user", "userId": "ada", "toolCallId": "call_1"}
     given = {"sessionId": "s", "id": "t", "text": WORTH_KEEPING, "metadata": metadata}
-    HANDLERS["insert_session_turn"](memory, given)
+    METHODS["insert_session_turn"].answer(memory, given)
     memory.ingest_batch("s", [Message(id="u", role="user", text=WORTH_KEEPING, metadata=metadata)], user_id="ada")
     memory.flush()
     found = memory.get("session_raw:s", "t", "u").records
@@ -45,14 +45,14 @@ def test_what_a_tool_said_in_the_users_name_is_no_turn_of_the_user(memory: Memor
 def test_the_same_words_of_the_user_are_kept_as_a_memory(memory: Memory) -> None:
     metadata = {"role": "user", "userId": "ada", "toolCallId": None}
     given = {"sessionId": "s", "id": "t", "text": WORTH_KEEPING, "metadata": metadata}
-    HANDLERS["insert_session_turn"](memory, given)
+    METHODS["insert_session_turn"].answer(memory, given)
     memory.flush()
     assert len(memory.list("user:ada").records) == 1
 
 
 def test_an_address_in_the_metadata_is_a_source(memory: Memory) -> None:
     metadata = {"sourceUrl": "https://evil.example/x"}
-    HANDLERS["insert_text"](memory, {"collection": "user:ada", "id": "m", "text": "a page", "metadata": metadata})
+    METHODS["insert_text"].answer(memory, {"collection": "user:ada", "id": "m", "text": "a page", "metadata": metadata})
     memory.ingest("s", "user", "a page, pasted", user_id="ada", id="t", metadata=metadata)
     found = [*memory.get("user:ada", "m").records, *memory.get("session_raw:s", "t").records]
     assert [(record.provenance, record.trust) for record in found] == [("web", "untrusted")] * 2

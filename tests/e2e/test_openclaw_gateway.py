@@ -22,7 +22,6 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 
 @pytest.mark.requirement("HOST-1", "LIFE-6")
-@pytest.mark.timeout(900)
 def test_an_agent_in_the_real_host_keeps_its_memory_whatever_happens() -> None:
     with staged() as stage:
         a_turn_is_kept(stage)

@@ -23,7 +23,6 @@ BIRTHDAY = "My birthday is the ninth of May, and I like lemon cake."
 
 
 @pytest.mark.requirement("HOST-1", "STORE-1", "SAFE-2")
-@pytest.mark.timeout(900)
 def test_what_a_person_said_is_shown_to_that_person_alone() -> None:
     with FakeTelegram() as telegram, staged(FakeModel(), **settings(telegram)) as stage:
         chat = Chat(stage, telegram)

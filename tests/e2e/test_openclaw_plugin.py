@@ -17,6 +17,7 @@ import clew
 from clew.faces.hosts.openclaw_install import OpenClaw, plugin_folder
 from tests.command_line import Clew
 from tests.daemons import ROOT, running, short_folder
+from tests.speed import patience
 
 pytestmark = pytest.mark.requirement("HOST-1")
 
@@ -62,7 +63,9 @@ def test_the_plugin_holds_its_own_tests_on_a_real_daemon() -> None:
     environment = {**os.environ, "CLEW_PYTHON": sys.executable}
     files = sorted(str(path) for path in (ROOT / "tests" / "node").glob("*.test.mjs"))
     command = ["node", "--test", "--test-concurrency=1", "--test-reporter=spec", *files]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False, timeout=240)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=ROOT, check=False, timeout=patience(300)
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^ℹ fail 0$", done.stdout, re.M)
 

@@ -36,9 +36,7 @@ def memory(open_memory: OpenMemory) -> Memory:
     memory = open_memory(tokenizer="estimate")
     for number in range(60):
         role = "assistant" if number % 2 else "user"
-        memory.ingest(
-            "s", role, f"The port of service {number} is {8000 + number}; we deploy on Tuesdays.", user_id="u"
-        )
+        memory.ingest("s", role, f"The port of service {number} is {8000 + number}; we ship on Tuesdays.", user_id="u")
     assert memory.flush().ok
     return memory
 

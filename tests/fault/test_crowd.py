@@ -47,7 +47,6 @@ class Client(threading.Thread):
             api.put(f"user:{user}", f"{self.number}-{count}", f"note {count}")  # type: ignore[attr-defined]
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.requirement("RPC-3", "STORE-4")
 def test_a_crowd_of_clients_works_without_an_error_and_loses_nothing() -> None:
     with short_folder() as folder, running(folder, embedder="hashing", synchronous="full") as daemon:

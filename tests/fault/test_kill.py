@@ -66,7 +66,6 @@ def _stored(api: MemoryApi) -> set[int]:
     return numbers
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.requirement("STORE-4", "SAFE-1", "INGEST-3")
 def test_every_acknowledged_turn_survives_being_killed(tmp_path: Path) -> None:
     chance = random.Random(7)

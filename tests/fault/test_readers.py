@@ -13,10 +13,11 @@ from clew.errors import StoreError
 from clew.storage.sqlite import connection
 from clew.storage.sqlite.connection import READERS, ReaderPool
 from tests.conftest import OpenMemory
+from tests.speed import patience
 
 pytestmark = pytest.mark.requirement("STORE-5", "SAFE-1")
 
-STUCK_S = 60.0
+STUCK_S = patience(60.0)
 
 
 @pytest.fixture

@@ -26,11 +26,12 @@ from tests.daemons import ROOT
 from tests.data import nothing_may_be_skipped
 from tests.hosts.fake_model import MODEL
 from tests.hosts.websocket import WebSocket
+from tests.speed import patience
 
-START_S = 240.0
+START_S = patience(240.0)
 """Far beyond a start on a slow machine: the host loads thousands of files."""
-ANSWER_S = 120.0
-SETTLE_S = 30.0
+ANSWER_S = patience(120.0)
+SETTLE_S = patience(30.0)
 POLL_S = 0.1
 TOKEN = "a token of this test alone"
 AGENT = "main"

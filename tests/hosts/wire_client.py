@@ -14,7 +14,9 @@ from concurrent.futures import Future
 from itertools import count
 from typing import Any, Self
 
-TIMEOUT_S = 60.0
+from tests.speed import patience
+
+TIMEOUT_S = patience(60.0)
 
 
 class Refused(Exception):

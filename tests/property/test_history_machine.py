@@ -236,7 +236,6 @@ HistoryMachine.TestCase.settings = settings(
 )
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.requirement("COMP-8", "COMP-10", "STORE-2", "STORE-7", "SAFE-1")
 class TestHistory(HistoryMachine.TestCase):  # type: ignore[misc, name-defined]
     pass

@@ -21,6 +21,7 @@ from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.daemons import WAIT_S, short_folder
 from tests.data import nothing_may_be_skipped
 from tests.mcp_serving import called
+from tests.speed import patience
 
 pytestmark = pytest.mark.requirement("PRIV-1")
 
@@ -76,7 +77,7 @@ class Watched:
 
     def run(self, *arguments: str) -> None:
         done = subprocess.run(
-            self.command(*arguments), capture_output=True, text=True, timeout=300, check=False,
+            self.command(*arguments), capture_output=True, text=True, timeout=patience(300), check=False,
             env=self.environment,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

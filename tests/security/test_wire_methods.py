@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clew import Config, Memory
 from clew.api import REQUESTS
-from clew.faces.daemon.methods import HANDLERS, answer
+from clew.faces.daemon.methods import METHODS, answer
 from clew.faces.daemon.wire import Call
 from tests.daemons import short_folder
 
@@ -93,7 +93,7 @@ def some_params(method: str) -> st.SearchStrategy[dict[str, Any]]:
 @settings(deadline=None, max_examples=400)
 @given(st.data())
 def test_no_parameters_make_a_fault(memory: Memory, data: st.DataObject) -> None:
-    method = data.draw(st.sampled_from(sorted(HANDLERS)))
+    method = data.draw(st.sampled_from(sorted(METHODS)))
     params = data.draw(some_params(method))
     reply = msgspec.json.decode(answer(memory, Call(id=1, method=method, params=params)))
     assert ("result" in reply) != ("error" in reply)

@@ -18,6 +18,8 @@ from bench.table import plain_tables
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.speed import patience
+
 pytestmark = pytest.mark.requirement("PERF-1")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,7 +106,7 @@ def test_a_quick_run_measures_clew_and_writes_its_figures(tmp_path: Path) -> Non
         env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=patience(240),
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -12,8 +12,9 @@ from clew.api import Age, AgeReceipt, CollectionList, MemoryApi, Request
 from clew.engine import Memory
 from clew.errors import StoreError
 from clew.faces.daemon.jobs import Jobs
+from tests.speed import patience
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = patience(30.0)
 
 
 class Failing:
