@@ -47,7 +47,7 @@ def test_every_module_of_the_package_is_used() -> None:
     from clew.bench.peers import PEERS
     from clew.faces.cli.main import SECTIONS
 
-    verbs = {f"clew.faces.cli.{module}" for section in SECTIONS.values() for module in section.values()}
+    verbs = {f"clew.faces.cli.{place.split(':')[0]}" for verbs in SECTIONS.values() for place in verbs.values()}
     offered = {"clew", "clew.chat"}
     by_name = {f"clew.bench.peers.{peer.module}" for peer in PEERS.values()}
     entry_points = {"clew.__main__", "clew.faces.cli.main"} | offered | verbs | by_name

@@ -15,7 +15,7 @@ import pytest
 
 from clew import __version__
 from clew.errors import InvalidInput
-from clew.faces.cli import hook, hooks, mcp_install, settings_edit
+from clew.faces.cli import hooks, host_settings, mcp
 from clew.faces.cli.invocation import Invocation
 from clew.faces.hosts.dialects import EVENTS
 from tests.daemons import ROOT, running, short_folder
@@ -43,54 +43,56 @@ def answer(capsys: Capture, command: click.Command, *arguments: str) -> Any:
 
 
 def test_a_dry_run_shows_the_change_and_makes_none(home: Path, capsys: Capture) -> None:
-    run(hooks.command, "install", "claude-code", "--dry-run", as_json=False)
+    run(hooks.hooks_command, "install", "claude-code", "--dry-run", as_json=False)
     out, err = capsys.readouterr()
     assert '+    "UserPromptSubmit": [' in out
     assert "nothing was changed" in err
     assert list(home.iterdir()) == []
-    assert answer(capsys, hooks.command, "install", "claude-code", "--dry-run")["changed"] is False
+    assert answer(capsys, hooks.hooks_command, "install", "claude-code", "--dry-run")["changed"] is False
 
 
 @pytest.mark.parametrize("host", EVENTS)
 def test_hooks_are_installed_shown_and_removed(host: str, home: Path, capsys: Capture) -> None:
-    path = Path(answer(capsys, hooks.command, "status", host)["path"])
+    path = Path(answer(capsys, hooks.hooks_command, "status", host)["path"])
     path.parent.mkdir()
     path.write_text('{\n  "theme": "dark"\n}\n')
     before = path.read_bytes()
-    done = answer(capsys, hooks.command, "install", host, "--user", "ada")
+    done = answer(capsys, hooks.hooks_command, "install", host, "--user", "ada")
     assert done["changed"]
     assert Path(done["backup"]).read_bytes() == before
-    status = answer(capsys, hooks.command, "status", host)
+    status = answer(capsys, hooks.hooks_command, "status", host)
     assert status["installed"]
     assert all(line.endswith(" --user ada") for line in status["commands"].values())
-    assert answer(capsys, hooks.command, "install", host, "--user", "ada")["diff"] == ""
-    assert answer(capsys, hooks.command, "uninstall", host)["changed"]
+    assert answer(capsys, hooks.hooks_command, "install", host, "--user", "ada")["diff"] == ""
+    assert answer(capsys, hooks.hooks_command, "uninstall", host)["changed"]
     assert path.read_bytes() == before
-    assert answer(capsys, hooks.command, "status", host)["missing"] == list(EVENTS[host])
+    assert answer(capsys, hooks.hooks_command, "status", host)["missing"] == list(EVENTS[host])
 
 
 def test_for_people_the_backup_and_the_next_step_are_named(home: Path, capsys: Capture) -> None:
     (home / ".codex").mkdir()
     (home / ".codex" / "hooks.json").write_text("{}")
-    run(hooks.command, "install", "codex", as_json=False)
+    run(hooks.hooks_command, "install", "codex", as_json=False)
     err = capsys.readouterr().err
     assert "clew-backup" in err
     assert "/hooks" in err
-    run(hooks.command, "install", "codex", as_json=False)
+    run(hooks.hooks_command, "install", "codex", as_json=False)
     assert "as it should be" in capsys.readouterr().out
-    run(hooks.command, "status", "codex", as_json=False)
+    run(hooks.hooks_command, "status", "codex", as_json=False)
     assert "hook codex UserPromptSubmit" in capsys.readouterr().out
-    run(hooks.command, "status", "gemini", as_json=False)
+    run(hooks.hooks_command, "status", "gemini", as_json=False)
     assert "clew hooks install gemini" in capsys.readouterr().err
 
 
 def test_a_project_and_a_data_folder_of_ones_own_are_written_down(home: Path, capsys: Capture) -> None:
     project, data = home / "my project", home / "my data"
     project.mkdir()
-    done = answer(capsys, hooks.command, "install", "gemini", "--project", str(project), "--data", str(data))
+    done = answer(capsys, hooks.hooks_command, "install", "gemini", "--project", str(project), "--data", str(data))
     assert done["path"] == str(project / ".gemini" / "settings.json")
     assert done["backup"] is None
-    (command, *_) = answer(capsys, hooks.command, "status", "gemini", "--project", str(project))["commands"].values()
+    (command, *_) = answer(capsys, hooks.hooks_command, "status", "gemini", "--project", str(project))[
+        "commands"
+    ].values()
     assert shlex.split(command)[-2:] == ["--data", str(data)]
 
 
@@ -101,31 +103,31 @@ def test_a_project_and_a_data_folder_of_ones_own_are_written_down(home: Path, ca
 def test_an_endpoint_is_written_down_so_that_it_means_the_same_anywhere(
     given: str, written: str, home: Path, capsys: Capture
 ) -> None:
-    answer(capsys, hooks.command, "install", "codex", "--endpoint", given)
-    for command in answer(capsys, hooks.command, "status", "codex")["commands"].values():
+    answer(capsys, hooks.hooks_command, "install", "codex", "--endpoint", given)
+    for command in answer(capsys, hooks.hooks_command, "status", "codex")["commands"].values():
         assert shlex.split(command)[-2:] == ["--endpoint", written]
-    answer(capsys, mcp_install.install, "cursor", "--endpoint", given)
+    answer(capsys, mcp.install, "cursor", "--endpoint", given)
     (server,) = json.loads((home / ".cursor" / "mcp.json").read_text("utf-8"))["mcpServers"].values()
     assert server["args"][-3:] == ["mcp", "--endpoint", written]
 
 
 def test_an_endpoint_that_is_none_is_refused_before_anything_is_written(home: Path) -> None:
-    for command in (hooks.command.commands["install"], mcp_install.install):
+    for command in (hooks.hooks_command.commands["install"], mcp.install):
         with pytest.raises(InvalidInput, match="not an endpoint"):
             run(command, "codex", "--endpoint", "somewhere")
     assert list(home.iterdir()) == []
 
 
 def test_whether_a_daemon_answers_is_told(home: Path, capsys: Capture) -> None:
-    assert answer(capsys, hooks.command, "install", "codex")["daemon"] == settings_edit.NO_DAEMON
+    assert answer(capsys, hooks.hooks_command, "install", "codex")["daemon"] == host_settings.NO_DAEMON
     for verb in ("install", "status"):
-        run(hooks.command, verb, "codex", as_json=False)
+        run(hooks.hooks_command, verb, "codex", as_json=False)
         assert "no daemon answers; start it with `clew up`" in capsys.readouterr().err
     with short_folder() as folder, running(folder) as daemon:
         for place in (("--data", str(folder)), ("--endpoint", daemon.endpoint)):
-            assert answer(capsys, hooks.command, "install", "codex", *place)["daemon"] is None
-            assert answer(capsys, hooks.command, "status", "codex")["daemon"] is None
-    gone = answer(capsys, hooks.command, "status", "codex")["daemon"]
+            assert answer(capsys, hooks.hooks_command, "install", "codex", *place)["daemon"] is None
+            assert answer(capsys, hooks.hooks_command, "status", "codex")["daemon"] is None
+    gone = answer(capsys, hooks.hooks_command, "status", "codex")["daemon"]
     assert gone == f"no daemon answers at {daemon.endpoint}; start one with `clew up`"
 
 
@@ -133,11 +135,11 @@ def test_a_broken_file_is_only_looked_at(home: Path) -> None:
     (home / ".codex").mkdir()
     (home / ".codex" / "hooks.json").write_text("{")
     with pytest.raises(InvalidInput, match="not plain JSON") as trouble:
-        run(hooks.command, "status", "codex")
+        run(hooks.hooks_command, "status", "codex")
     assert "left alone" not in trouble.value.message
 
 
-@pytest.mark.parametrize("command", [hooks.command.commands["uninstall"], mcp_install.uninstall])
+@pytest.mark.parametrize("command", [hooks.hooks_command.commands["uninstall"], mcp.uninstall])
 def test_where_nothing_of_clews_is_uninstalling_says_so(command: click.Command, home: Path, capsys: Capture) -> None:
     run(command, "gemini", as_json=False)
     assert "nothing of Clew's is there" in capsys.readouterr().out
@@ -149,10 +151,10 @@ def test_where_nothing_of_clews_is_uninstalling_says_so(command: click.Command, 
     [("claude-code", ".mcp.json"), ("codex", ".codex/config.toml"), ("cursor", ".cursor/mcp.json")],
 )
 def test_a_server_is_installed_and_removed(host: str, name: str, home: Path, capsys: Capture) -> None:
-    done = answer(capsys, mcp_install.install, host, "--user", "ada", "--project", str(home))
+    done = answer(capsys, mcp.install, host, "--user", "ada", "--project", str(home))
     assert done["path"] == str(home / name)
     assert '"mcp", "--user", "ada"' in " ".join((home / name).read_text("utf-8").split())
-    assert answer(capsys, mcp_install.uninstall, host, "--project", str(home))["changed"]
+    assert answer(capsys, mcp.uninstall, host, "--project", str(home))["changed"]
     assert not (home / name).exists()
 
 
@@ -162,16 +164,16 @@ def test_the_program_is_named_by_its_full_path(tmp_path: Path, monkeypatch: pyte
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "argv", [os.path.relpath(program)])
-    assert settings_edit.program() == (str(program),)
+    assert host_settings.program() == (str(program),)
     monkeypatch.setattr(sys, "argv", ["-c"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "other" / "python"))
     monkeypatch.setenv("PATH", str(program.parent))
-    assert settings_edit.program() == (str(program),)
+    assert host_settings.program() == (str(program),)
     monkeypatch.setenv("PATH", "")
-    assert settings_edit.program() == (sys.executable, "-m", "clew")
+    assert host_settings.program() == (sys.executable, "-m", "clew")
     monkeypatch.setattr(sys, "executable", "/odd/\udcff/python")
     with pytest.raises(InvalidInput):
-        settings_edit.program()
+        host_settings.program()
 
 
 @pytest.mark.parametrize(
@@ -190,6 +192,6 @@ def test_the_ordinary_way_handles_an_event_too(
 ) -> None:
     given: list[list[str]] = []
     monkeypatch.setattr("clew.faces.hosts.hook.run", lambda arguments: given.append(arguments) or 0)
-    run(hook.command, "codex", "Stop", "--user", "ada", "--data", str(home), "--endpoint", "unix:/x")
+    run(hooks.hook_command, "codex", "Stop", "--user", "ada", "--data", str(home), "--endpoint", "unix:/x")
     assert given == [["codex", "Stop", "--user", "ada", "--data", str(home), "--endpoint", "unix:/x"]]
     assert capfd.readouterr() == ("", "")

@@ -136,7 +136,7 @@ def parse(command: click.Command, words: list[str]) -> None:
     [
         (["--version"], ("rich", "numpy", "apsw", "onnxruntime", "asyncio", "clew.engine", "clew.client")),
         (["--help"], ("rich", "numpy", "apsw", "onnxruntime", "asyncio", "clew.engine", "clew.client")),
-        (["search", "--help"], ("rich", "numpy", "apsw", "onnxruntime", "clew.engine", "clew.faces.cli.ingest")),
+        (["search", "--help"], ("rich", "numpy", "apsw", "onnxruntime", "clew.engine", "clew.faces.cli.ledger")),
     ],
 )
 def test_a_command_line_loads_only_what_it_needs(arguments: list[str], unwanted: tuple[str, ...]) -> None:

@@ -35,11 +35,11 @@ FEWEST_OF_EACH = 10
         "clew gate calibrate labels.jsonl --plot gate.png",
     ],
 )
-def command() -> None:
+def gate_command() -> None:
     """See how worth keeping a text is, and set the threshold by examples."""
 
 
-@command.command("explain", cls=Verb, examples=["clew gate explain 'I prefer tabs over spaces.' --user ada"])
+@gate_command.command("explain", cls=Verb, examples=["clew gate explain 'I prefer tabs over spaces.' --user ada"])
 @click.argument("text", required=False)
 @click.option("--user", metavar="ID", help="Compare with what is known of this user.")
 @click.pass_obj
@@ -50,7 +50,7 @@ def explain(invocation: Invocation, text: str | None, user: str | None) -> None:
         invocation.show(memory.gate(content, user_id=user), _print_score)
 
 
-@command.command("calibrate", cls=Verb, examples=["clew gate calibrate labels.jsonl --user ada --plot gate.png"])
+@gate_command.command("calibrate", cls=Verb, examples=["clew gate calibrate labels.jsonl --user ada --plot gate.png"])
 @click.argument("labels", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--user", metavar="ID", help="Compare with what is known of this user, where a line names none.")
 @click.option(

@@ -2,26 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from clew.api import (
+    Done,
     GraphDownstream,
     GraphEntities,
+    GraphEntityList,
     GraphExport,
     GraphMatch,
+    GraphMatchList,
+    GraphMergeList,
+    GraphNeighbourhood,
     GraphNeighbours,
+    GraphPath,
+    GraphPathList,
     GraphPaths,
+    GraphStatusView,
+    GraphText,
     GraphUpstream,
 )
-from clew.faces.cli import graph_tables
 from clew.faces.cli.command import Verb, VerbGroup
 from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import one_line
+from clew.faces.cli.terminal import (
+    counted,
+    one_line,
+    print_degraded,
+    print_fields,
+    print_note,
+    print_table,
+    print_text,
+)
 from clew.text.entities import EdgeKind, EntityKind
+
+
+def print_matches(found: GraphMatchList) -> None:
+    for place, item in enumerate(found.matches, 1):
+        name = click.style(one_line(item.project.name), fg="cyan", bold=True)
+        click.echo(f"{place}. {name}  {item.score:.3f}, {counted(item.paths, 'path')}")
+        print_path(item.path)
+    if not found.matches:
+        print_note("no project is known that this leads to")
+    print_degraded(found.degraded)
+
+
+def print_path(path: GraphPath) -> None:
+    """The way in one line, and what each step of it rests on."""
+    click.echo(f"   {one_line(path.text)}")
+    for step in path.steps:
+        for source in step.sources:
+            click.echo(f"     {one_line(step.to.name, 40)}: {one_line(source.ref)}  {one_line(source.text, 100)}")
+
+
+def print_neighbourhood(found: GraphNeighbourhood) -> None:
+    click.echo(f"{found.entity.kind} {one_line(found.entity.name)}, named by {counted(found.entity.records, 'record')}")
+    rows = [
+        (item.distance, item.entity.kind, item.entity.name, item.path.score, item.path.text)
+        for item in found.neighbours
+    ]
+    if rows:
+        print_table(["steps", "kind", "name", "strength", "path"], rows)
+    else:
+        print_note("nothing is joined with it that way")
+    if found.truncated:
+        print_note("there is more than is shown; the strongest come first")
+
+
+def print_paths(found: GraphPathList) -> None:
+    for path in found.paths:
+        click.echo(f"{path.score:.3f}")
+        print_path(path)
+    if not found.paths:
+        print_note("no way was found between them")
+
+
+def print_entities(found: GraphEntityList) -> None:
+    if found.entities:
+        print_table(["kind", "name", "records"], [(item.kind, item.name, item.records) for item in found.entities])
+    else:
+        print_note("nothing of that kind is named yet")
+    if found.cursor is not None:
+        print_note(f"there is more: --cursor {found.cursor}")
+
+
+def print_merges(found: GraphMergeList) -> None:
+    if found.proposals:
+        print_table(["keep", "drop", "reason"], [(item.keep, item.drop, item.reason) for item in found.proposals])
+    else:
+        print_note("no names that may mean the same")
+    for item in found.merged:
+        print_note(f"merged: {item.drop} is {item.keep}")
+
+
+def print_export(found: GraphText) -> None:
+    print_text(found.text.rstrip("\n"))
+
+
+def print_drawn(answer: Mapping[str, Any]) -> None:
+    if answer["picture"] is not None:
+        drawn = f"{counted(answer['entities'], 'name')} and {counted(answer['edges'], 'edge')}"
+        click.echo(f"drew {drawn} to {one_line(answer['picture'])}")
+    for note in answer["notes"]:
+        print_note(note)
+
+
+def print_rebuilt(done: Done) -> None:
+    click.echo(f"read {counted(done.count, 'record')} for the graph")
+
+
+def print_status(found: GraphStatusView) -> None:
+    print_fields({"entities": found.entities, "edges": found.edges, "records that wait": found.pending})
+
 
 PLOTS_MISSING = "no picture was drawn: matplotlib is not installed; pip install 'clew[plots]' brings it, SVG needs none"
 
@@ -62,11 +157,11 @@ def _limit(default: int, highest: int = 1000) -> Callable[[Callable[..., Any]], 
         "clew graph draw graph.svg --user ada",
     ],
 )
-def command() -> None:
+def graph_command() -> None:
     """See what records name and how it is joined; names come from notes, turns, memories and facts."""
 
 
-@command.command("match", cls=Verb, examples=["clew graph match 'warn me when a sensor goes quiet' --user ada"])
+@graph_command.command("match", cls=Verb, examples=["clew graph match 'warn me when a sensor goes quiet' --user ada"])
 @click.argument("idea")
 @_limit(5, 50)
 @_whose
@@ -77,10 +172,10 @@ def match(
     """Say which projects IDEA belongs to, and by which path."""
     request = GraphMatch(idea=idea, user_id=user, session_id=session, limit=limit, untrusted=untrusted)
     with invocation.open() as memory:
-        invocation.show(memory.call(request), graph_tables.print_matches)
+        invocation.show(memory.call(request), print_matches)
 
 
-@command.command(
+@graph_command.command(
     "neighbours",
     cls=Verb,
     examples=["clew graph neighbours Kafka --user ada", "clew graph neighbours project:atlas --edge uses --depth 2"],
@@ -112,10 +207,10 @@ def neighbours(
         user_id=user, session_id=session, untrusted=untrusted,
     )  # fmt: skip
     with invocation.open() as memory:
-        invocation.show(memory.call(request), graph_tables.print_neighbourhood)
+        invocation.show(memory.call(request), print_neighbourhood)
 
 
-@command.command("upstream", cls=Verb, examples=["clew graph upstream atlas --user ada"])
+@graph_command.command("upstream", cls=Verb, examples=["clew graph upstream atlas --user ada"])
 @click.argument("name")
 @_steps(8, 4)
 @_limit(50)
@@ -134,10 +229,10 @@ def upstream(
     """Show what NAME stands on: what it uses or is blocked by, and what that does."""
     request = GraphUpstream(name=name, depth=depth, limit=limit, user_id=user, session_id=session, untrusted=untrusted)
     with invocation.open() as memory:
-        invocation.show(memory.call(request), graph_tables.print_neighbourhood)
+        invocation.show(memory.call(request), print_neighbourhood)
 
 
-@command.command("downstream", cls=Verb, examples=["clew graph downstream Kafka --user ada"])
+@graph_command.command("downstream", cls=Verb, examples=["clew graph downstream Kafka --user ada"])
 @click.argument("name")
 @_steps(8, 4)
 @_limit(50)
@@ -158,10 +253,10 @@ def downstream(
         name=name, depth=depth, limit=limit, user_id=user, session_id=session, untrusted=untrusted
     )
     with invocation.open() as memory:
-        invocation.show(memory.call(request), graph_tables.print_neighbourhood)
+        invocation.show(memory.call(request), print_neighbourhood)
 
 
-@command.command("paths", cls=Verb, examples=["clew graph paths atlas Redis --user ada"])
+@graph_command.command("paths", cls=Verb, examples=["clew graph paths atlas Redis --user ada"])
 @click.argument("source")
 @click.argument("target")
 @click.option("--max-hops", type=click.IntRange(1, 4), metavar="N", default=4, show_default=True, help="Steps at most.")
@@ -185,10 +280,10 @@ def paths(
         user_id=user, session_id=session, untrusted=untrusted,
     )  # fmt: skip
     with invocation.open() as memory:
-        invocation.show(memory.call(request), graph_tables.print_paths)
+        invocation.show(memory.call(request), print_paths)
 
 
-@command.command(
+@graph_command.command(
     "entities", cls=Verb, examples=["clew graph entities --kind project", "clew graph entities kafak --user ada"]
 )
 @click.argument("text", default="")
@@ -213,20 +308,20 @@ def entities(
         text=text, kinds=kinds, cursor=cursor, limit=limit, user_id=user, session_id=session, untrusted=untrusted
     )
     with invocation.open() as memory:
-        invocation.show(memory.call(request), graph_tables.print_entities)
+        invocation.show(memory.call(request), print_entities)
 
 
-@command.command("merges", cls=Verb, examples=["clew graph merges --user ada"])
+@graph_command.command("merges", cls=Verb, examples=["clew graph merges --user ada"])
 @_limit(50, 500)
 @click.option("--user", metavar="ID", help="The user; without one, only what is for all.")
 @click.pass_obj
 def merges(invocation: Invocation, limit: int, user: str | None) -> None:
     """Propose names that may mean the same, and list those you merged; nothing is changed."""
     with invocation.open() as memory:
-        invocation.show(memory.graph_merges(user_id=user, limit=limit), graph_tables.print_merges)
+        invocation.show(memory.graph_merges(user_id=user, limit=limit), print_merges)
 
 
-@command.command("merge", cls=Verb, examples=["clew graph merge project:atlas repo:ada/atlas --user ada"])
+@graph_command.command("merge", cls=Verb, examples=["clew graph merge project:atlas repo:ada/atlas --user ada"])
 @click.argument("keep")
 @click.argument("drop")
 @click.option("--user", metavar="ID", help="For whom; without one, for all.")
@@ -238,7 +333,7 @@ def merge(invocation: Invocation, keep: str, drop: str, user: str | None) -> Non
     invocation.show(done, lambda _: click.echo(f"{one_line(drop)} is {one_line(keep)}"))
 
 
-@command.command("unmerge", cls=Verb, examples=["clew graph unmerge repo:ada/atlas --user ada"])
+@graph_command.command("unmerge", cls=Verb, examples=["clew graph unmerge repo:ada/atlas --user ada"])
 @click.argument("name")
 @click.option("--user", metavar="ID", help="For whom it was merged; without one, for all.")
 @click.pass_obj
@@ -249,7 +344,7 @@ def unmerge(invocation: Invocation, name: str, user: str | None) -> None:
     invocation.show(done, lambda _: click.echo(f"{one_line(name)} stands by itself again"))
 
 
-@command.command(
+@graph_command.command(
     "export",
     cls=Verb,
     examples=["clew graph export --user ada", "clew graph export --format mermaid --around atlas --user ada"],
@@ -283,10 +378,10 @@ def export(
         format=format_, name=around, depth=depth, limit=limit, user_id=user, session_id=session, untrusted=untrusted
     )
     with invocation.open() as memory:
-        invocation.show(memory.call(request), graph_tables.print_export)
+        invocation.show(memory.call(request), print_export)
 
 
-@command.command(
+@graph_command.command(
     "draw", cls=Verb, examples=["clew graph draw graph.svg --user ada", "clew graph draw atlas.png --around atlas"]
 )
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
@@ -322,23 +417,23 @@ def draw(
         "edges": found.edges,
         "notes": [] if drawn else [PLOTS_MISSING],
     }
-    invocation.show(answer, graph_tables.print_drawn)
+    invocation.show(answer, print_drawn)
 
 
-@command.command("rebuild", cls=Verb, examples=["clew graph rebuild"])
+@graph_command.command("rebuild", cls=Verb, examples=["clew graph rebuild"])
 @click.pass_obj
 def rebuild(invocation: Invocation) -> None:
     """Make the graph again from the records; what you merged stays merged."""
     with invocation.open() as memory:
         done = memory.graph_rebuild()
         memory.flush()
-    invocation.show(done, graph_tables.print_rebuilt)
+    invocation.show(done, print_rebuilt)
 
 
-@command.command("status", cls=Verb, examples=["clew graph status"])
+@graph_command.command("status", cls=Verb, examples=["clew graph status"])
 @click.option("--user", metavar="ID", help="Only what this user sees; else of all users together.")
 @click.pass_obj
 def status(invocation: Invocation, user: str | None) -> None:
     """Show how large the graph is."""
     with invocation.open() as memory:
-        invocation.show(memory.graph_status(user_id=user), graph_tables.print_status)
+        invocation.show(memory.graph_status(user_id=user), print_status)

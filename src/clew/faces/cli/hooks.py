@@ -1,4 +1,4 @@
-"""`clew hooks`: make a host call Clew at its events, and undo it."""
+"""`clew hooks` and `clew hook`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.settings_edit import (
+from clew.faces.cli.host_settings import (
     NOTHING_THERE,
     carry_out,
     daemon_trouble,
@@ -18,10 +17,45 @@ from clew.faces.cli.settings_edit import (
     program,
     user_option,
 )
+from clew.faces.cli.invocation import Invocation
 from clew.faces.cli.terminal import one_line, print_fields, print_heading, print_note
 from clew.faces.hosts.dialects import EVENTS
 from clew.faces.hosts.hook_settings import HOSTS, hooks_edit, installed_commands, option_in, settings_file
 from clew.faces.hosts.settings import read_json
+
+NAMES = tuple(dict.fromkeys(event for events in EVENTS.values() for event in events))
+
+
+@click.command(
+    "hook",
+    cls=Verb,
+    examples=["clew hook claude-code UserPromptSubmit < event.json", "clew hook gemini BeforeAgent --user ada"],
+)
+@click.argument("host", metavar="HOST", type=click.Choice(tuple(EVENTS)))
+@click.argument("event", metavar="EVENT", type=click.Choice(NAMES))
+@click.option(
+    "--user", "user_id", metavar="ID", help="Whose memory; else CLEW_USER, else the name you are logged in by."
+)
+@click.pass_obj
+def hook_command(invocation: Invocation, host: str, event: str, user_id: str | None) -> None:
+    """Answer one event of a host; `clew hooks install` makes the host call this.
+
+    HOST is claude-code, codex or gemini, and EVENT is what the host calls it. The event comes as JSON on standard
+    input. At a session's start and at a prompt, what memory knows of it is the answer; prompts and replies are
+    kept as turns, outcomes of tools are captured, compactions and ends of sessions are noted in the journal.
+
+    It needs the daemon (`clew up`), gives up after a second, and says nothing and ends with status 0 where anything
+    goes wrong, so that no agent ever waits for its memory.
+    """
+    from clew.faces.hosts.hook import run
+
+    given = ["--user", user_id] if user_id else []
+    if invocation.data_dir is not None:
+        given += ["--data", str(invocation.data_dir)]
+    if invocation.endpoint is not None:
+        given += ["--endpoint", invocation.endpoint]
+    run([host, event, *given])
+
 
 _AFTER = {
     "claude-code": "sessions that start from now on have memory; `/hooks` in Claude Code shows the entries",
@@ -37,11 +71,11 @@ host_argument = click.argument("host", metavar="HOST", type=click.Choice(HOSTS))
     cls=VerbGroup,
     examples=["clew hooks install claude-code --dry-run", "clew hooks install codex", "clew hooks status gemini"],
 )
-def command() -> None:
+def hooks_command() -> None:
     """Give Claude Code, Codex or Gemini CLI a memory: install its hooks, remove them, look at them."""
 
 
-@command.command(
+@hooks_command.command(
     "install", cls=Verb, examples=["clew hooks install claude-code", "clew hooks install gemini --project . --user ada"]
 )
 @host_argument
@@ -60,7 +94,7 @@ def install(invocation: Invocation, host: str, project: Path | None, user_id: st
     carry_out(invocation, host, edit, dry_run=dry_run, after=_AFTER[host], daemon=daemon_trouble(invocation))
 
 
-@command.command("uninstall", cls=Verb, examples=["clew hooks uninstall claude-code"])
+@hooks_command.command("uninstall", cls=Verb, examples=["clew hooks uninstall claude-code"])
 @host_argument
 @edit_options
 @click.pass_obj
@@ -70,7 +104,7 @@ def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: 
     carry_out(invocation, host, edit, dry_run=dry_run, unchanged=NOTHING_THERE)
 
 
-@command.command("status", cls=Verb, examples=["clew hooks status claude-code"])
+@hooks_command.command("status", cls=Verb, examples=["clew hooks status claude-code"])
 @host_argument
 @click.option(
     "--project",
@@ -99,9 +133,9 @@ def _as_the_hooks_ask(invocation: Invocation, commands: dict[str, str]) -> Invoc
     """With the data folder and the endpoint that stand in the commands, where none were given here."""
     if invocation.data_dir or invocation.endpoint or not commands:
         return invocation
-    command = next(iter(commands.values()))
-    data_dir = option_in(command, "--data")
-    return Invocation(data_dir=Path(data_dir) if data_dir else None, endpoint=option_in(command, "--endpoint"))
+    hooks_command = next(iter(commands.values()))
+    data_dir = option_in(hooks_command, "--data")
+    return Invocation(data_dir=Path(data_dir) if data_dir else None, endpoint=option_in(hooks_command, "--endpoint"))
 
 
 def _print_status(found: dict[str, Any]) -> None:

@@ -21,64 +21,80 @@ PROGRAM = "clew"
 COMPLETE_VARIABLE = "_CLEW_COMPLETE"
 
 SECTIONS: dict[str, dict[str, str]] = {
-    "Try it": {"demo": "demo.run"},
+    "Try it": {"demo": "demo.run:command"},
     "Keep and find": {
-        "ingest": "ingest",
-        "search": "search",
-        "assemble": "assemble",
-        "collections": "list_collections",
-        "list": "list_records",
-        "get": "get",
-        "put": "put",
-        "delete": "delete",
-        "gate": "gate",
+        "ingest": "records:ingest_command",
+        "search": "records:search_command",
+        "assemble": "context:assemble_command",
+        "collections": "records:collections_command",
+        "list": "records:list_command",
+        "get": "records:get_command",
+        "put": "records:put_command",
+        "delete": "records:delete_command",
+        "gate": "gate:gate_command",
     },
     "Capture and pack": {
-        "capture": "capture",
-        "harvest": "harvest",
-        "recall": "recall",
-        "timeline": "timeline",
-        "replay": "replay",
-        "artifact": "artifact",
-        "pack": "pack",
-        "trace": "trace",
-        "why": "why",
-        "redact": "redact",
+        "capture": "ledger:capture_command",
+        "harvest": "ledger:harvest_command",
+        "recall": "ledger:recall_command",
+        "timeline": "ledger:timeline_command",
+        "replay": "ledger:replay_command",
+        "artifact": "ledger:artifact_command",
+        "pack": "pack:pack_command",
+        "trace": "pack:trace_command",
+        "why": "pack:why_command",
+        "redact": "ledger:redact_command",
     },
     "What is true and connected": {
-        "facts": "facts",
-        "plans": "plans",
-        "graph": "graph",
-        "observe": "observe",
+        "facts": "facts:facts_command",
+        "plans": "plans:command",
+        "graph": "graph:graph_command",
+        "observe": "observations:observe_command",
     },
     "Govern": {
-        "trust": "trust",
-        "lifecycle": "lifecycle",
-        "duplicates": "duplicates",
-        "label": "label",
-        "purge": "purge",
+        "trust": "trust:command",
+        "lifecycle": "lifecycle:lifecycle_command",
+        "duplicates": "lifecycle:duplicates_command",
+        "label": "lifecycle:label_command",
+        "purge": "upkeep:purge_command",
     },
     "History and rules": {
-        "session": "session",
-        "compact": "compact",
-        "guidance": "guidance",
-        "authored": "authored",
+        "session": "history:session_command",
+        "compact": "history:compact_command",
+        "guidance": "guidance:command",
+        "authored": "authored:command",
     },
-    "Run": {"up": "up", "down": "down", "status": "status", "flush": "flush", "journal": "journal"},
+    "Run": {
+        "up": "running:up_command",
+        "down": "running:down_command",
+        "status": "running:status_command",
+        "flush": "running:flush_command",
+        "journal": "running:journal_command",
+    },
     "Look after the store": {
-        "verify": "verify",
-        "backup": "backup",
-        "restore": "restore",
-        "export": "export_records",
-        "import": "import_records",
-        "reembed": "reembed",
-        "reindex": "reindex",
+        "verify": "upkeep:verify_command",
+        "backup": "upkeep:backup_command",
+        "restore": "upkeep:restore_command",
+        "export": "upkeep:export_command",
+        "import": "imports:import_command",
+        "reembed": "running:reembed_command",
+        "reindex": "running:reindex_command",
     },
-    "Connect agents": {"openclaw": "openclaw", "mcp": "mcp", "hooks": "hooks", "hook": "hook", "hermes": "hermes"},
-    "Measure": {"bench": "bench"},
-    "Set up": {"model": "model", "config": "config", "completion": "completion"},
+    "Connect agents": {
+        "openclaw": "openclaw:command",
+        "mcp": "mcp:mcp_command",
+        "hooks": "hooks:hooks_command",
+        "hook": "hooks:hook_command",
+        "hermes": "hermes:command",
+    },
+    "Measure": {"bench": "bench:command"},
+    "Set up": {
+        "model": "setup:model_command",
+        "config": "setup:config_command",
+        "completion": "setup:completion_command",
+    },
 }
-"""Every verb under its heading in the help, with the module that holds its command."""
+"""Every verb under its heading in the help, with the module and the name of its command."""
 
 HELP_COLUMNS = 100
 INTERRUPTED = 130
@@ -125,8 +141,8 @@ class Verbs(VerbGroup):
     def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
         for verbs in SECTIONS.values():
             if cmd_name in verbs:
-                module = importlib.import_module(f"clew.faces.cli.{verbs[cmd_name]}")
-                command: click.Command = module.command
+                module, name = verbs[cmd_name].split(":")
+                command: click.Command = getattr(importlib.import_module(f"clew.faces.cli.{module}"), name)
                 return command
         return None
 

@@ -1,4 +1,4 @@
-"""`clew mcp`: the memory of one user for any client of the Model Context Protocol."""
+"""`clew mcp`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,42 @@ import click
 from clew.config import Config
 from clew.core.identity import checked_id
 from clew.errors import InvalidInput, NotAvailable
-from clew.faces.cli.command import VerbGroup
+from clew.faces.cli.command import Verb, VerbGroup
+from clew.faces.cli.host_settings import NOTHING_THERE, carry_out, edit_options, options_for, program, user_option
 from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.mcp_install import install, uninstall
+from clew.faces.hosts.mcp_settings import HOSTS, server_edit, servers_file
 from clew.faces.hosts.person import own_user
 from clew.wire.endpoint import TcpEndpoint, parse_endpoint
+
+host_argument = click.argument("host", metavar="HOST", type=click.Choice(HOSTS))
+
+
+@click.command(
+    "install", cls=Verb, examples=["clew mcp install claude-code --dry-run", "clew mcp install codex --user ada"]
+)
+@host_argument
+@edit_options
+@user_option
+@click.pass_obj
+def install(invocation: Invocation, host: str, project: Path | None, user_id: str | None, dry_run: bool) -> None:
+    """Add Clew to the MCP servers of a host: claude-code, codex, cursor or gemini.
+
+    Shows the change to the host's settings and makes it. What is there stays, in its order, and a copy of the file
+    is kept beside it. Doing it again changes nothing but what is out of date.
+    """
+    path = servers_file(host, project)
+    edit = server_edit(host, path, program(), options_for(invocation, user_id), install=True)
+    carry_out(invocation, host, edit, dry_run=dry_run, after="start the host anew, and it has the tools of Clew")
+
+
+@click.command("uninstall", cls=Verb, examples=["clew mcp uninstall claude-code"])
+@host_argument
+@edit_options
+@click.pass_obj
+def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: bool) -> None:
+    """Take Clew out of the MCP servers of a host, and nothing else."""
+    edit = server_edit(host, servers_file(host, project), program(), (), install=False)
+    carry_out(invocation, host, edit, dry_run=dry_run, unchanged=NOTHING_THERE)
 
 
 @click.group(
@@ -34,7 +65,7 @@ from clew.wire.endpoint import TcpEndpoint, parse_endpoint
     help="The token HTTP clients must show; else CLEW_TOKEN, else DATA/token.",
 )
 @click.pass_context
-def command(
+def mcp_command(
     ctx: click.Context, *, user: str | None, session: str | None, http: str | None, token_file: Path | None
 ) -> None:
     """Serve one user's memory to an agent: search, pack, remember, timeline, get, expand, forget.
@@ -64,8 +95,8 @@ def command(
         serve_http(server, _address(http), _token(invocation.config(), token_file), click.echo)
 
 
-command.add_command(install)
-command.add_command(uninstall)
+mcp_command.add_command(install)
+mcp_command.add_command(uninstall)
 
 
 def _require_sdk() -> None:

@@ -1,23 +1,146 @@
-"""`clew pack`: the bounded, cited bundle for one request."""
+"""`clew pack`, `clew trace` and `clew why`."""
 
 from __future__ import annotations
 
 import click
 
-from clew.api import Bundle, Pack
-from clew.faces.cli.command import Verb
+from clew.api import Bundle, DiffTraces, Explanation, ListTraces, Pack, ShowTrace, Trace, TraceDiff, TraceList, Why
+from clew.faces.cli.command import Verb, VerbGroup
 from clew.faces.cli.fields import takes
 from clew.faces.cli.invocation import Invocation
 from clew.faces.cli.terminal import (
     counted,
+    local_time,
     preview,
     print_degraded,
+    print_fields,
     print_heading,
     print_note,
     print_table,
     print_text,
 )
-from clew.faces.cli.trace import print_trace
+
+
+@click.group("trace", cls=VerbGroup, examples=["clew trace list", "clew trace show ID", "clew trace diff ID ID"])
+def trace_command() -> None:
+    """Look at the traces of packs: what was in, what was out, and why."""
+
+
+@trace_command.command("list", cls=Verb, examples=["clew trace list --limit 5"])
+@click.option(
+    "--limit", type=click.IntRange(1, 500), metavar="N", default=20, show_default=True, help="How many, newest first."
+)
+@click.pass_obj
+def list_command(invocation: Invocation, *, limit: int) -> None:
+    """List the traces that are kept, newest first."""
+    with invocation.open() as memory:
+        traces = memory.call(ListTraces(limit=limit))
+    invocation.show(traces, _print_list)
+
+
+@trace_command.command("show", cls=Verb, examples=["clew trace show p_0123456789abcdef0123"])
+@click.argument("id")
+@click.pass_obj
+def show_command(invocation: Invocation, *, id: str) -> None:  # noqa: A002 — the argument's name is its meaning
+    """Show one trace: lanes, rules, and every candidate with its reason."""
+    with invocation.open() as memory:
+        trace = memory.call(ShowTrace(id=id))
+    invocation.show(trace, print_trace)
+
+
+@trace_command.command("diff", cls=Verb, examples=["clew trace diff p_0123456789abcdef0123 p_9876543210fedcba9876"])
+@click.argument("before")
+@click.argument("after")
+@click.pass_obj
+def diff_command(invocation: Invocation, *, before: str, after: str) -> None:
+    """Compare two traces: which candidates fared otherwise, and which rules were others."""
+    with invocation.open() as memory:
+        diff = memory.call(DiffTraces(before=before, after=after))
+    invocation.show(diff, _print_diff)
+
+
+def print_trace(trace: Trace) -> None:
+    """Everything a trace says; `-` is a lane that did not see the candidate."""
+    print_fields(
+        {
+            "trace": trace.id,
+            "when": local_time(trace.ts),
+            "user": trace.user_id,
+            "session": trace.session_id,
+            "used tokens": trace.used_tokens,
+            **trace.policy,
+        }
+    )
+    click.echo()
+    print_table(
+        ("lane", "searched", "candidates", "collections"),
+        [(lane.name, lane.searched, lane.candidates, ", ".join(lane.collections)) for lane in trace.lanes],
+    )
+    if trace.candidates:
+        click.echo()
+        print_heading("Candidates")
+        print_table(
+            ("in", "reason", "score", "similarity", "lexical", "dense", "context", "lane", "trust", "depth", "record"),
+            [
+                (
+                    candidate.included,
+                    candidate.reason,
+                    candidate.score,
+                    candidate.similarity,
+                    candidate.lexical,
+                    candidate.dense,
+                    candidate.context,
+                    candidate.lane,
+                    candidate.trust or None,
+                    candidate.layer,
+                    candidate.ref,
+                )
+                for candidate in trace.candidates
+            ],
+        )
+    if trace.timings_ms:
+        click.echo()
+        print_table(("step", "ms"), [*trace.timings_ms.items(), ("all", sum(trace.timings_ms.values()))])
+    print_degraded(trace.degraded)
+
+
+def _print_list(traces: TraceList) -> None:
+    if not traces.traces:
+        print_note("no traces are kept yet")
+        return
+    print_table(
+        ("id", "when", "user", "session", "candidates", "in", "tokens", "abstained"),
+        [
+            (
+                head.id,
+                local_time(head.ts),
+                head.user_id,
+                head.session_id,
+                head.candidates,
+                head.included,
+                head.used_tokens,
+                head.abstained,
+            )
+            for head in traces.traces
+        ],
+    )
+
+
+def _print_diff(diff: TraceDiff) -> None:
+    if diff.same:
+        print_note("both say the same")
+    if diff.policy:
+        print_table(
+            ("rule", "before", "after"), [(name, before, after) for name, (before, after) in diff.policy.items()]
+        )
+    if diff.changes:
+        print_table(
+            ("before", "after", "score before", "score after", "record"),
+            [
+                (change.before, change.after, change.score_before, change.score_after, change.ref)
+                for change in diff.changes
+            ],
+        )
 
 
 @click.command(
@@ -29,7 +152,7 @@ from clew.faces.cli.trace import print_trace
     ],
 )
 @takes(Pack, "query", without=("refs",))
-def command(invocation: Invocation, request: Pack) -> None:
+def pack_command(invocation: Invocation, request: Pack) -> None:
     """Build the few cited lines that bear on a request, within a token budget."""
     if not (request.user_id or request.session_id):
         raise click.UsageError("Say for whom to pack: --user, --session or both.")
@@ -66,3 +189,26 @@ def _print_bundle(bundle: Bundle) -> None:
     for note in bundle.notes:
         print_note(note)
     print_degraded(bundle.degraded)
+
+
+@click.command("why", cls=Verb, examples=["clew why user:ada/m1 --query 'our backups' --user ada"])
+@takes(Why, "ref", without=("refs",))
+def why_command(invocation: Invocation, request: Why) -> None:
+    """Say why a record is in the pack for a query, or at which step it dropped out."""
+    with invocation.open() as memory:
+        explanation = memory.call(request)
+    invocation.show(explanation, _print_explanation)
+
+
+def _print_explanation(explanation: Explanation) -> None:
+    click.echo(explanation.sentence)
+    candidate = explanation.candidate
+    fields: dict[str, str | float] = {
+        "record": explanation.ref,
+        "in the pack": "yes" if explanation.included else "no",
+        "decided by": explanation.stage,
+        "reason": explanation.reason,
+    }
+    if candidate is not None:
+        fields |= {"lane": candidate.lane, "score": candidate.score, "similarity": candidate.similarity}
+    print_fields(fields)

@@ -33,7 +33,7 @@ from clew.faces.cli.terminal import print_degraded, print_heading, print_table, 
     help="What stands for the past beyond the tail.",
 )
 @click.pass_obj
-def command(
+def assemble_command(
     invocation: Invocation, *, session: str, user: str | None, query: str | None, budget: int | None, mode: str
 ) -> None:
     """Build the context for the next model call, within a token budget."""

@@ -30,11 +30,11 @@ _session = click.argument("session_id", metavar="SESSION")
     cls=VerbGroup,
     examples=["clew observe show s1", "clew observe run s1 --force", "clew assemble --session s1 --mode observations"],
 )
-def command() -> None:
+def observe_command() -> None:
     """Keep a dated log of what happened in a session, small enough to stand in every prompt."""
 
 
-@command.command("show", cls=Verb, examples=["clew observe show s1", "clew observe show s1 --block"])
+@observe_command.command("show", cls=Verb, examples=["clew observe show s1", "clew observe show s1 --block"])
 @_session
 @click.option("--block", is_flag=True, help="The block itself, as it stands in a context.")
 @click.pass_obj
@@ -45,7 +45,7 @@ def show(invocation: Invocation, *, session_id: str, block: bool) -> None:
     invocation.show(log, _print_block if block else print_log)
 
 
-@command.command("run", cls=Verb, examples=["clew observe run s1", "clew observe run s1 --force"])
+@observe_command.command("run", cls=Verb, examples=["clew observe run s1", "clew observe run s1 --force"])
 @_session
 @click.option("--force", is_flag=True, help="Observe all but the newest turns, however few they are.")
 @click.pass_obj
@@ -57,7 +57,7 @@ def run(invocation: Invocation, *, session_id: str, force: bool) -> None:
     invocation.show(receipt, partial(print_receipt, force=force))
 
 
-@command.command("stats", cls=Verb, examples=["clew observe stats s1"])
+@observe_command.command("stats", cls=Verb, examples=["clew observe stats s1"])
 @_session
 @click.pass_obj
 def stats(invocation: Invocation, session_id: str) -> None:
@@ -66,7 +66,7 @@ def stats(invocation: Invocation, session_id: str) -> None:
         invocation.show(memory.observe_stats(session_id), print_stats)
 
 
-@command.command("rebuild", cls=Verb, examples=["clew observe rebuild s1"])
+@observe_command.command("rebuild", cls=Verb, examples=["clew observe rebuild s1"])
 @_session
 @click.pass_obj
 def rebuild(invocation: Invocation, session_id: str) -> None:

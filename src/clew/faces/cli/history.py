@@ -1,17 +1,30 @@
-"""`clew session`: the history of a session, and the way from a summary back to every turn it stands for."""
+"""Verbs on a session's history: its tree, its compaction."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from clew.api import Expansion, GrepMatch, GrepResult, Hit, MemoryApi, Node, RecordView, SearchResult, SessionView
+from clew.api import (
+    Compact,
+    CompactReceipt,
+    Expansion,
+    GrepMatch,
+    GrepResult,
+    Hit,
+    MemoryApi,
+    Node,
+    RecordView,
+    SearchResult,
+    SessionView,
+)
 from clew.core.identity import kind_of, owner_of, session_raw
 from clew.faces.cli.command import Verb, VerbGroup
 from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.session_tree import node_facts, print_tree, span
 from clew.faces.cli.terminal import (
     Cell,
     counted,
@@ -27,6 +40,106 @@ from clew.faces.cli.terminal import (
     safe,
 )
 
+NARROWEST_TEXT = 20
+MOST_CHARS = 1000
+"""Of a text, that can reach a line at all; wider terminals are not made."""
+
+TurnReader = Callable[[Sequence[str]], Mapping[str, RecordView]]
+"""Gives the named turns of the session, as far as it has them."""
+
+
+def print_tree(session: SessionView, read_turns: TurnReader, *, depth: int, limit: int) -> None:
+    """Draw the active view; `depth` levels below it are unfolded, and `limit` nodes of one branch are shown."""
+    nodes = {node.id: node for node in session.summaries}
+    tree = _Tree(nodes, read_turns, limit, shutil.get_terminal_size().columns)
+    for line in tree.branch(session.view, "", depth):
+        click.echo(line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    summaries: Mapping[str, Node]
+    read_turns: TurnReader
+    limit: int
+    columns: int
+
+    def branch(self, siblings: Sequence[Node], indent: str, depth: int) -> Iterator[str]:
+        first, left_out, last = _ends(siblings, self.limit)
+        turn_ids = [node.id for node in (*first, *last) if node.kind == "turn"]
+        turns = self.read_turns(turn_ids) if turn_ids else {}
+        for node in first:
+            yield from self._node(node, turns, indent, depth, is_last=node is siblings[-1])
+        if left_out:
+            yield f"{indent}┆  … and {left_out:,} more"
+        for node in last:
+            yield from self._node(node, turns, indent, depth, is_last=node is siblings[-1])
+
+    def _node(
+        self, node: Node, turns: Mapping[str, RecordView], indent: str, depth: int, *, is_last: bool
+    ) -> Iterator[str]:
+        corner, below = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+        if node.kind == "turn":
+            yield self._line(f"{indent}{corner}", one_line(node.id), _said(turns.get(node.id)))
+            return
+        children = self._children(node) if depth > 0 else []
+        yield self._line(f"{indent}{corner}", one_line(node.id), node_facts(node))
+        yield self._line(f"{indent}{below}{'│' if children else ' '}  ", span(node), gist(node), color="green")
+        yield from self.branch(children, indent + below, depth - 1)
+
+    def _children(self, node: Node) -> list[Node]:
+        if node.level > 1:
+            return [self.summaries[id_] for id_ in node.source_ids if id_ in self.summaries]
+        return [Node(id=id_, kind="turn", level=0, tokens=0) for id_ in node.source_ids]
+
+    def _line(self, lead: str, name: str, text: str, color: str = "cyan") -> str:
+        return f"{lead}{click.style(name, fg=color)}  {_cut(text, self.columns - len(lead) - len(name) - 2)}".rstrip()
+
+
+def node_facts(node: Node) -> str:
+    """What a summary is, without its text."""
+    trivial = ", trivial" if node.trivial else ""
+    certainty = "" if node.confidence is None else f" {node.confidence:.2f}"
+    made = f"{node.method}{certainty}{trivial}"
+    return f"level {node.level}, {counted(node.turn_count, 'turn')}, {counted(node.tokens, 'token')}, {made}"
+
+
+def span(node: Node) -> str:
+    """From the first to the last turn, in the reader's own zone; the day is said once."""
+    first, last = local_time(node.first_ts), local_time(node.last_ts)
+    if first == last:
+        return first
+    same_day = first[:11] == last[:11]
+    return f"{first} – {last[11:] if same_day else last}"
+
+
+def gist(node: Node) -> str:
+    """The first line that tells something; times and speakers, which lead an extractive summary, are not it."""
+    lines = [line for line in node.text.splitlines() if line.strip() and not line.rstrip().endswith(":")]
+    leads = bool(node.method and node.method.startswith("extractive") and len(lines) > 1)
+    return next(iter(lines[leads:]), "")
+
+
+def _said(turn: RecordView | None) -> str:
+    return "" if turn is None else f"{turn.role}: {turn.text}"
+
+
+def _cut(text: str, columns: int) -> str:
+    """As much of the text as fits, in the widths that characters have on a terminal."""
+    from rich.cells import cell_len, set_cell_size
+
+    line, room = one_line(text[:MOST_CHARS]), max(columns, NARROWEST_TEXT)
+    return line if cell_len(line) <= room else f"{set_cell_size(line, room - 1).rstrip()}…"
+
+
+def _ends(siblings: Sequence[Node], limit: int) -> tuple[Sequence[Node], int, Sequence[Node]]:
+    """The first and the last of many, and how many are between them."""
+    if len(siblings) <= limit:
+        return siblings, 0, ()
+    tail = limit // 2
+    head = limit - tail
+    return siblings[:head], len(siblings) - limit, siblings[len(siblings) - tail :]
+
+
 LISTED_CLOSED = 20
 LISTED_IDS = 2
 TURNS_A_READ = 100
@@ -37,11 +150,11 @@ TURNS_A_READ = 100
     cls=VerbGroup,
     examples=["clew session list", "clew session show s1 --depth 1", "clew session expand s1 s_5f0c --budget 4000"],
 )
-def command() -> None:
+def session_command() -> None:
     """Look at a session's history, and open summaries to the turns they stand for."""
 
 
-@command.command("list", cls=Verb, examples=["clew session list"])
+@session_command.command("list", cls=Verb, examples=["clew session list"])
 @click.pass_obj
 def list_sessions(invocation: Invocation) -> None:
     """List the sessions: turns said, nodes in the active view, summaries made."""
@@ -49,7 +162,9 @@ def list_sessions(invocation: Invocation) -> None:
         invocation.show({"sessions": _sessions(memory)}, _print_sessions)
 
 
-@command.command("show", cls=Verb, examples=["clew session show s1", "clew session show s1 --depth 2 --limit 10"])
+@session_command.command(
+    "show", cls=Verb, examples=["clew session show s1", "clew session show s1 --depth 2 --limit 10"]
+)
 @click.argument("session_id", metavar="SESSION")
 @click.option(
     "--depth", type=click.IntRange(0, 64), metavar="N", default=0, show_default=True, help="Levels to unfold."
@@ -70,7 +185,7 @@ def show(invocation: Invocation, session_id: str, depth: int, limit: int) -> Non
         invocation.show(answer, lambda session: _print_session(memory, session, depth, limit))
 
 
-@command.command(
+@session_command.command(
     "expand",
     cls=Verb,
     examples=["clew session expand s1 s_5f0c", "clew session expand s1 s_5f0c --budget 4000 --query 'seat locks'"],
@@ -94,7 +209,7 @@ def expand(
     invocation.show(expansion, print_expansion)
 
 
-@command.command("describe", cls=Verb, examples=["clew session describe s1 s_5f0c"])
+@session_command.command("describe", cls=Verb, examples=["clew session describe s1 s_5f0c"])
 @click.argument("session_id", metavar="SESSION")
 @click.argument("id_", metavar="ID")
 @click.pass_obj
@@ -104,7 +219,7 @@ def describe(invocation: Invocation, session_id: str, id_: str) -> None:
         invocation.show(memory.describe(session_id, id_), _print_node)
 
 
-@command.command("search", cls=Verb, examples=["clew session search s1 'which database did we choose' -k 3"])
+@session_command.command("search", cls=Verb, examples=["clew session search s1 'which database did we choose' -k 3"])
 @click.argument("session_id", metavar="SESSION")
 @click.argument("text")
 @click.option("-k", "k", type=click.IntRange(1, 1000), metavar="N", default=10, show_default=True, help="How many.")
@@ -115,7 +230,7 @@ def search(invocation: Invocation, session_id: str, text: str, k: int) -> None:
         invocation.show(memory.query_raw(session_id, text, k=k), _print_result)
 
 
-@command.command(
+@session_command.command(
     "grep", cls=Verb, examples=["clew session grep s1 E1047", "clew session grep s1 'seat (lock|map)' --regex"]
 )
 @click.argument("session_id", metavar="SESSION")
@@ -272,3 +387,81 @@ def _print_matches(found: GrepResult) -> None:
 def _print_match(match: GrepMatch) -> None:
     place = f"{click.style(one_line(match.id), fg='cyan')}:{click.style(match.line_number, fg='green')}"
     click.echo(f"{place}: {safe(match.line.rstrip())}")
+
+
+FAILED = 1
+
+
+@click.command("compact", cls=Verb, examples=["clew compact s1", "clew compact s1 --force --budget 32000"])
+@click.argument("session_id", metavar="SESSION")
+@click.option("--force", is_flag=True, help="Compact all but the newest turns, however few there are.")
+@click.option(
+    "--budget", type=click.IntRange(min=1), metavar="TOKENS", help="Context the tail is cut for; else budget_tokens."
+)
+@click.option("--cluster", type=click.IntRange(min=1), metavar="N", help="Turns a summary; else compact_cluster_turns.")
+@click.option("--min-turns", type=click.IntRange(min=1), metavar="N", help="Turns to leave; else tail_min_turns.")
+@click.option("--tail-tokens", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the tail itself.")
+@click.pass_obj
+def compact_command(
+    invocation: Invocation,
+    *,
+    session_id: str,
+    force: bool,
+    budget: int | None,
+    cluster: int | None,
+    min_turns: int | None,
+    tail_tokens: int | None,
+) -> None:
+    """Let summaries stand for old turns in the active view; nothing is deleted. Status 1 when it failed."""
+    request = Compact(
+        session_id=session_id,
+        force=force,
+        budget_tokens=budget,
+        cluster_turns=cluster,
+        min_turns=min_turns,
+        tail_tokens=tail_tokens,
+    )
+    with invocation.open() as memory, invocation.progress("Compacting", None) as report:
+        report(0)
+        receipt = memory.call(request)
+    invocation.show(receipt, print_receipt)
+    if receipt.degraded and not receipt.did_compact:
+        raise click.exceptions.Exit(FAILED)
+
+
+def print_receipt(receipt: CompactReceipt) -> None:
+    print_heading(_what_happened(receipt))
+    if receipt.clusters_formed or receipt.clusters_declined:
+        print_fields(_figures(receipt))
+    print_degraded(receipt.degraded)
+
+
+def _what_happened(receipt: CompactReceipt) -> str:
+    before, after = receipt.tokens_before, receipt.tokens_after
+    if receipt.did_compact:
+        return f"Active view: {before:,} tokens before, {after:,} after ({1 - after / before:.0%} less)"
+    return f"Active view: {before:,} tokens, as before; {_why_not(receipt)}"
+
+
+def _why_not(receipt: CompactReceipt) -> str:
+    if receipt.degraded:
+        return "nothing was compacted"
+    if receipt.tokens_before == 0:
+        return "there is nothing in it"
+    if receipt.clusters_formed or receipt.clusters_declined:
+        return "no summary was smaller than its turns"
+    return "too few turns are outside the tail (--force takes them, too)"
+
+
+def _figures(receipt: CompactReceipt) -> dict[str, Cell]:
+    fields: dict[str, Cell] = {
+        "turns out of the view": f"{receipt.turns_removed:,}, in {counted(receipt.clusters_formed, 'cluster')}; "
+        "every one stays in the raw history",
+        "new summaries": f"{len(receipt.summaries):,}, {receipt.summary_method or 'none'}, "
+        f"mean confidence {receipt.mean_confidence:.2f}",
+        "guidance kept": f"{counted(receipt.shards_kept, 'turn')}, word for word",
+    }
+    if receipt.clusters_declined:
+        declined = counted(receipt.clusters_declined, "cluster")
+        fields["left as it was"] = f"{declined} that no summary made smaller"
+    return fields

@@ -1,0 +1,332 @@
+"""Verbs of the ledger: capture, harvest, and looking up what happened."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from clew.api import Artifact, Captured, Event, HarvestReceipt, Line, ReadArtifact, RecallResult, TimelineView
+from clew.core.model import Kind
+from clew.errors import ClewError, InvalidInput
+from clew.faces.cli.command import Verb
+from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.source import exact_text_or_stdin, in_batches
+from clew.faces.cli.terminal import (
+    counted,
+    local_time,
+    one_line,
+    preview,
+    print_degraded,
+    print_note,
+    print_table,
+    print_text,
+)
+
+
+@click.command(
+    "capture",
+    cls=Verb,
+    examples=[
+        "clew capture --session s1 --user ada --tool bash --text 'make test: 3 of 912 failed'",
+        "clew capture --session s1 < events.jsonl",
+    ],
+)
+@click.option("--text", metavar="TEXT", help="What happened. Without it, events are read from standard input.")
+@click.option(
+    "--kind",
+    type=click.Choice([kind.value for kind in Kind]),
+    metavar="KIND",
+    help=f"{', '.join(Kind)}; else observation.",
+)
+@click.option("--tool", metavar="NAME", help="The tool whose outcome it is.")
+@click.option("--session", metavar="ID", help="The session it happened in.")
+@click.option("--user", metavar="ID", help="The user it happened for.")
+@click.option("--source", metavar="URL", help="The outside address the text came from.")
+@click.option("--payload", metavar="JSON", help="Arguments or output; what is no JSON counts as text.")
+@click.option("--id", "id_", metavar="ID", help="Your id of the event; the same event again is kept once.")
+@click.option("--ts", type=int, metavar="MS", help="Milliseconds since 1970; else now.")
+@click.pass_obj
+def capture_command(
+    invocation: Invocation, *, text: str | None, kind: str | None, tool: str | None, session: str | None,
+    user: str | None, source: str | None, payload: str | None, id_: str | None, ts: int | None,
+) -> None:  # fmt: skip
+    """Write events to the capture log, without the secrets in them.
+
+    Standard input holds one event or one a line: {"text", "kind", "tool", "payload", "sessionId", "userId", "source",
+    "metadata", "id", "ts"}; all but the text may be left out, and the options stand in for what is missing.
+    """
+    given = {
+        "kind": kind, "tool": tool, "sessionId": session, "userId": user, "source": source, "ts": ts,
+    }  # fmt: skip
+    shared = {name: value for name, value in given.items() if value is not None}
+    if text is None:
+        if payload is not None or id_ is not None:
+            raise click.UsageError("--payload and --id belong to one event; give --text, too.")
+        events = _read_events(shared)
+    else:
+        one = {"text": text, "payload": _json_or_text(payload)} | ({} if id_ is None else {"id": id_})
+        events = iter([_event(shared | one, "the event")])
+    _capture(invocation, events)
+
+
+def _capture(invocation: Invocation, events: Iterator[Event]) -> None:
+    limit_bytes = invocation.config().frame_limit_bytes // 2
+    captured: list[Captured] = []
+    file = None
+    with invocation.open() as memory:
+        try:
+            for batch in in_batches(events, lambda event: len(msgspec.json.encode(event)), limit_bytes):
+                receipt = memory.capture(*batch)
+                captured += receipt.captured
+                file = receipt.file
+        except ClewError as error:
+            done = f"the first {len(captured):,} events are captured" if captured else "nothing was captured"
+            raise type(error)(f"{error.message}; {done}") from error
+    invocation.show({"captured": captured, "file": file}, _print_capture_receipt)
+
+
+def _read_events(shared: dict[str, Any]) -> Iterator[Event]:
+    """One object over any number of lines, or one a line."""
+    if sys.stdin.isatty():
+        raise click.UsageError("Give --text, or pipe events in.")
+    return (_event(shared | found, place) for place, found in _numbered(sys.stdin.buffer))
+
+
+def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects and where they stand. Where the first line is none, all of them together may be one."""
+    numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    for place, (number, line) in enumerate(numbered):
+        found = _object(line)
+        if found is None and place == 0:
+            found = _object(line + b"".join(rest for _, rest in numbered))
+        if found is None:
+            raise InvalidInput(f"line {number} of standard input is no JSON object")
+        yield f"line {number} of standard input", found
+
+
+def _object(content: bytes) -> dict[str, Any] | None:
+    try:
+        return msgspec.json.decode(content, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _event(fields: dict[str, Any], place: str) -> Event:
+    try:
+        return msgspec.convert(fields, Event)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"{place}: {error}") from None
+
+
+def _json_or_text(payload: str | None) -> Any:
+    try:
+        return None if payload is None else msgspec.json.decode(payload)
+    except msgspec.DecodeError:
+        return payload
+
+
+def _print_capture_receipt(answer: dict[str, Any]) -> None:
+    for item in answer["captured"]:
+        click.echo(f"captured {one_line(item.id)}")
+        if item.redacted:
+            print_note(f"cut out before it was written: {', '.join(item.redacted)}")
+    if not answer["captured"]:
+        print_note("no events")
+
+
+@click.command("harvest", cls=Verb, examples=["clew harvest", "clew harvest events.jsonl"])
+@click.argument("file", required=False, type=click.Path(dir_okay=False, resolve_path=True, path_type=Path))
+@click.pass_obj
+def harvest_command(invocation: Invocation, file: Path | None) -> None:
+    """Read captured events into the ledger, from where the last harvest stopped.
+
+    Without FILE, the capture log of the data folder. A line that cannot be read is set aside with the reason, and the
+    harvest goes on.
+    """
+    path = None if file is None else str(file)
+    lines = stored = unchanged = set_aside = 0
+    reasons: Counter[str] = Counter()
+    with invocation.open() as memory, invocation.stages() as report:
+        while True:
+            step = memory.harvest(path)
+            lines, stored, unchanged = lines + step.lines, stored + step.stored, unchanged + step.unchanged
+            set_aside += step.set_aside
+            reasons.update(step.reasons)
+            report("Harvesting", step.read_bytes, step.total_bytes)
+            if step.done:
+                break
+    receipt = HarvestReceipt(
+        lines=lines,
+        stored=stored,
+        unchanged=unchanged,
+        set_aside=set_aside,
+        reasons=dict(sorted(reasons.items())),
+        read_bytes=step.read_bytes,
+        total_bytes=step.total_bytes,
+    )
+    invocation.show(receipt, _print_receipt)
+
+
+def _print_receipt(receipt: HarvestReceipt) -> None:
+    if receipt.lines == 0:
+        print_note("nothing new; what is captured is also harvested in the background")
+        return
+    print_table(
+        ("lines", "stored", "there already", "set aside"),
+        [(receipt.lines, receipt.stored, receipt.unchanged, receipt.set_aside)],
+    )
+    for reason, count in receipt.reasons.items():
+        print_note(f"set aside {count:,}: {reason}; see captures/set-aside.jsonl in the data folder")
+
+
+@click.command(
+    "recall",
+    cls=Verb,
+    examples=[
+        "clew recall 'which database did we choose' --user ada",
+        "clew recall 'failing tests' --session s1 --episodes --mode lexical",
+        "clew recall release --user ada --kind plan --kind decision",
+    ],
+)
+@click.argument("query")
+@click.option("--user", metavar="ID", help="What is kept about this user, and captured for them.")
+@click.option("--session", metavar="ID", help="What was captured in this session.")
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "lexical", "vector"]),
+    metavar="MODE",
+    default="hybrid",
+    show_default=True,
+    help="lexical (by words), vector (by meaning) or hybrid.",
+)
+@click.option("--episodes", is_flag=True, help="Search the evidence: raw turns and captured events.")
+@click.option(
+    "--kind",
+    "kinds",
+    type=click.Choice([kind.value for kind in Kind]),
+    metavar="KIND",
+    multiple=True,
+    help="Only this kind; may be repeated.",
+)
+@click.option("-k", "k", type=click.IntRange(1, 1000), metavar="N", default=10, show_default=True, help="How many.")
+@click.pass_obj
+def recall_command(
+    invocation: Invocation, *, query: str, user: str | None, session: str | None, mode: str, episodes: bool,
+    kinds: tuple[str, ...], k: int,
+) -> None:  # fmt: skip
+    """Find records and captured events, one line each. `clew timeline` shows what was around one."""
+    if not (user or session):
+        raise click.UsageError("Say where to look: --user or --session.")
+    with invocation.open() as memory:
+        found = memory.recall(
+            query, user_id=user, session_id=session, mode=mode, episodes=episodes, kinds=kinds, k=k
+        )  # fmt: skip
+    invocation.show(found, _print_result)
+
+
+def print_lines(lines: tuple[Line, ...]) -> None:
+    """The table of lines that recall, timeline and replay share; the reference is what the next step takes."""
+    print_table(
+        ("when", "kind", "who", "trust", "importance", "ref", "text"),
+        [
+            (local_time(line.ts), line.kind, line.who, line.trust, line.importance, line.ref, preview(line.text))
+            for line in lines
+        ],
+    )
+
+
+def _print_result(found: RecallResult) -> None:
+    if found.lines:
+        print_lines(found.lines)
+    else:
+        print_note("nothing found")
+    print_degraded(found.degraded)
+
+
+@click.command(
+    "timeline",
+    cls=Verb,
+    examples=["clew timeline session_raw:s1/t7", "clew timeline ledger:user:ada/e_5f0c --after 20"],
+)
+@click.argument("ref")
+@click.option(
+    "--before", type=click.IntRange(0, 1000), metavar="N", default=5, show_default=True, help="Lines before it."
+)
+@click.option(
+    "--after", type=click.IntRange(0, 1000), metavar="N", default=5, show_default=True, help="Lines after it."
+)
+@click.pass_obj
+def timeline_command(invocation: Invocation, *, ref: str, before: int, after: int) -> None:
+    """Show what was around the record at REF (COLLECTION/ID), oldest first.
+
+    Of a turn or a captured event, that is its session; of anything else, its collection. `clew get` shows the record.
+    """
+    with invocation.open() as memory:
+        invocation.show(memory.timeline(ref, before=before, after=after), _print_view)
+
+
+def _print_view(view: TimelineView) -> None:
+    print_lines(view.lines)
+
+
+@click.command("replay", cls=Verb, examples=["clew replay s1", "clew replay s1 --limit 50 --cursor 100"])
+@click.argument("session_id", metavar="SESSION")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), metavar="N", default=200, show_default=True, help="Lines a page."
+)
+@click.option("--cursor", type=click.IntRange(min=0), metavar="N", default=0, help="Where the next page starts.")
+@click.pass_obj
+def replay_command(invocation: Invocation, *, session_id: str, limit: int, cursor: int) -> None:
+    """Show a session from its start: turns and captured events, in the order of their times."""
+    with invocation.open() as memory:
+        invocation.show(memory.replay(session_id, cursor=cursor, limit=limit), _print_page)
+
+
+def _print_page(page: TimelineView) -> None:
+    print_lines(page.lines)
+    if page.cursor is not None:
+        print_note(f"more follow: --cursor {page.cursor}")
+
+
+@click.command("artifact", cls=Verb, examples=["clew artifact aa01ba5dabf874b18607e27464b5be8764e33e01"])
+@click.argument("name")
+@click.option(
+    "--max-chars", type=click.IntRange(min=1), metavar="N", default=20_000, show_default=True, help="How much."
+)
+@click.pass_obj
+def artifact_command(invocation: Invocation, name: str, max_chars: int) -> None:
+    """Show a long payload of a captured event, or its beginning; records and packs name it."""
+    with invocation.open() as memory:
+        found = memory.call(ReadArtifact(name=name, max_chars=max_chars))
+    invocation.show(found, _print_artifact)
+
+
+def _print_artifact(found: Artifact) -> None:
+    print_text(found.text)
+
+
+@click.command(
+    "redact", cls=Verb, examples=["clew redact < deploy.log", "clew redact --pii 'Mail me at ann@example.org'"]
+)
+@click.argument("text", required=False)
+@click.option("--pii", is_flag=True, help="Cut personal data, too: addresses, numbers of phones, cards and accounts.")
+@click.pass_obj
+def redact_command(invocation: Invocation, text: str | None, pii: bool) -> None:
+    """Cut secrets out of TEXT, or of what stands on standard input, and print the rest. Nothing is kept."""
+    from clew.text.redaction import Policy, redact
+
+    clean = redact(exact_text_or_stdin(text), Policy.PII if pii else Policy.SECRETS)
+    found = [{"kind": cut.kind, "start": cut.start, "end": cut.end} for cut in clean.found]
+    invocation.show({"text": clean.text, "found": found}, _print_clean)
+
+
+def _print_clean(answer: dict[str, Any]) -> None:
+    click.echo(answer["text"], nl=not answer["text"].endswith("\n"))
+    if answer["found"]:
+        print_note(f"cut {counted(len(answer['found']), 'secret')}")

@@ -1,0 +1,363 @@
+"""Verbs on turns, records and collections."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+import msgspec
+
+from clew.api import (
+    CollectionList,
+    Done,
+    Hit,
+    Ingest,
+    IngestReceipt,
+    ListRecords,
+    Message,
+    PutReceipt,
+    Records,
+    RecordView,
+    SearchResult,
+)
+from clew.core.model import Role
+from clew.errors import InvalidInput, NotFound
+from clew.faces.cli.command import Verb
+from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.source import in_batches, text_or_stdin
+from clew.faces.cli.terminal import (
+    compact_json,
+    local_time,
+    one_line,
+    preview,
+    print_degraded,
+    print_error,
+    print_fields,
+    print_json,
+    print_note,
+    print_table,
+    print_text,
+)
+from clew.faces.transcripts import BadLine, Transcript, read_transcript
+
+
+@click.command(
+    "search",
+    cls=Verb,
+    examples=[
+        "clew search 'which database did we choose' --user ada",
+        "clew search E1047 --collection session_raw:s1 -k 3",
+    ],
+)
+@click.argument("query")
+@click.option("--user", metavar="ID", help="Search what this user said and what is kept about them.")
+@click.option("--session", metavar="ID", help="Search this session, too.")
+@click.option("--collection", "collections", multiple=True, metavar="NAME", help="Search this; may be repeated.")
+@click.option("-k", "k", type=click.IntRange(1, 1000), metavar="N", default=10, show_default=True, help="How many.")
+@click.pass_obj
+def search_command(
+    invocation: Invocation,
+    *,
+    query: str,
+    user: str | None,
+    session: str | None,
+    collections: tuple[str, ...],
+    k: int,
+) -> None:
+    """Find records by words and by meaning, best first."""
+    if not (user or session or collections):
+        raise click.UsageError("Say where to search: --user, --session or --collection.")
+    with invocation.open() as memory:
+        result = memory.search(query, k=k, collections=collections, user_id=user, session_id=session)
+    invocation.show(result, _print_result)
+
+
+def _print_result(result: SearchResult) -> None:
+    if result.hits:
+        print_hits(result.hits)
+    else:
+        print_note("nothing found")
+    print_degraded(result.degraded)
+
+
+def print_hits(hits: tuple[Hit, ...]) -> None:
+    """The table of hits that search, assembly and the demo share; `-` is a lane that did not run."""
+    print_table(
+        ("score", "lexical", "dense", "context", "when", "collection", "id", "text"),
+        [
+            (
+                hit.scores.score,
+                hit.scores.lexical,
+                hit.scores.dense,
+                hit.scores.context,
+                local_time(hit.record.ts),
+                hit.record.collection,
+                hit.record.id,
+                preview(hit.record.text),
+            )
+            for hit in hits
+        ],
+    )
+
+
+@click.command("get", cls=Verb, examples=["clew get user:ada m_5f0c", "clew get session_raw:s1 t1 t2 --json"])
+@click.argument("collection")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--max-chars", type=click.IntRange(min=1), metavar="N", help="Cut longer texts, and say so.")
+@click.pass_obj
+def get_command(invocation: Invocation, collection: str, ids: tuple[str, ...], max_chars: int | None) -> None:
+    """Show whole records by their ids; status 3 when one is not there."""
+    with invocation.open() as memory:
+        records = memory.get(collection, *ids, max_chars=max_chars).records
+    missing = sorted(set(ids) - {record.id for record in records})
+    if invocation.json:
+        print_json({"records": records, "missing": missing})
+    else:
+        _print_whole_records(records)
+        if missing:
+            print_error(NotFound.code, f"not in {collection}: {', '.join(missing)}", as_json=False)
+    if missing:
+        raise click.exceptions.Exit(NotFound.exit_status)
+
+
+def _print_whole_records(records: tuple[RecordView, ...]) -> None:
+    for place, record in enumerate(records):
+        if place:
+            click.echo()
+        print_fields(
+            {
+                "id": record.id,
+                "collection": record.collection,
+                "when": local_time(record.ts),
+                "role": record.role,
+                "from": f"{record.provenance}, {record.trust}, stability {record.stability:g}",
+                "tokens": record.tokens,
+                "version": record.version,
+                "used": f"{record.access_count} times",
+                "metadata": compact_json(record.metadata),
+            }
+        )
+        print_text(record.text, indent="  ")
+
+
+@click.command(
+    "put",
+    cls=Verb,
+    examples=["clew put global dates 'Year first.' --metadata '{\"by\":\"ada\"}'"],
+)
+@click.argument("collection")
+@click.argument("id_", metavar="ID")
+@click.argument("text", required=False)
+@click.option("--metadata", metavar="JSON", help="An object to keep with the record.")
+@click.pass_obj
+def put_command(invocation: Invocation, *, collection: str, id_: str, text: str | None, metadata: str | None) -> None:
+    """Store a record; the same id again replaces it. Without TEXT, reads standard input."""
+    details = _metadata(metadata)
+    content = text_or_stdin(text)
+    with invocation.open() as memory:
+        invocation.show(memory.put(collection, id_, content, details), _print_put_receipt)
+
+
+def _metadata(text: str | None) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(text or "{}", type=dict[str, Any])
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise click.UsageError(f"--metadata must be a JSON object: {error}") from error
+
+
+def _print_put_receipt(receipt: PutReceipt) -> None:
+    click.echo(f"{'stored as' if receipt.changed else 'unchanged at'} version {receipt.version}")
+
+
+@click.command("delete", cls=Verb, examples=["clew delete global style", "clew delete user:ada --all --yes"])
+@click.argument("collection")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--all", "everything", is_flag=True, help="Every record of the collection.")
+@click.option("--yes", is_flag=True, help="Do not ask before --all.")
+@click.pass_obj
+def delete_command(
+    invocation: Invocation, *, collection: str, ids: tuple[str, ...], everything: bool, yes: bool
+) -> None:
+    """Delete records by id, or all of a collection. Raw turns are never deleted this way."""
+    if bool(ids) == everything:
+        raise click.UsageError("Give the ids to delete, or --all.")
+    if everything and not yes:
+        if invocation.json or not sys.stdin.isatty():
+            raise click.UsageError("--all needs --yes where nobody can be asked.")
+        click.confirm(f"Delete every record of {collection}?", abort=True, err=True)
+    with invocation.open() as memory:
+        done = memory.clear(collection) if everything else memory.delete(collection, *ids)
+    invocation.show(done, _print_count)
+
+
+def _print_count(done: Done) -> None:
+    click.echo(f"deleted {done.count:,}")
+
+
+@click.command("collections", cls=Verb, examples=["clew collections"])
+@click.pass_obj
+def collections_command(invocation: Invocation) -> None:
+    """Show every collection and how many records it holds."""
+    with invocation.open() as memory:
+        invocation.show(memory.collections(), _print_collections)
+
+
+def _print_collections(found: CollectionList) -> None:
+    if found.collections:
+        print_table(("records", "collection"), [(item.count, item.name) for item in found.collections])
+    else:
+        print_note("the store is empty")
+
+
+@click.command(
+    "list",
+    cls=Verb,
+    examples=[
+        "clew list user:ada",
+        "clew list session_raw:s1 --limit 5",
+        "clew list notes --where by=ada",
+    ],
+)
+@click.argument("collection")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), metavar="N", default=50, show_default=True, help="Records a page."
+)
+@click.option("--cursor", type=click.IntRange(min=0), metavar="N", default=0, help="Where the next page starts.")
+@click.option("--where", metavar="KEY=VALUE", help="Only records whose metadata holds this.")
+@click.pass_obj
+def list_command(invocation: Invocation, collection: str, limit: int, cursor: int, where: str | None) -> None:
+    """List the records of a collection, oldest first."""
+    key, value = _condition(where)
+    request = ListRecords(collection=collection, cursor=cursor, limit=limit, key=key, value=value)
+    with invocation.open() as memory:
+        invocation.show(memory.call(request), _print_records)
+
+
+def _condition(where: str | None) -> tuple[str | None, Any]:
+    if where is None:
+        return None, None
+    key, equals, text = where.partition("=")
+    if not (key and equals):
+        raise click.UsageError(f"--where takes KEY=VALUE, not {where!r}")
+    try:
+        return key, msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return key, text
+
+
+def _print_records(found: Records) -> None:
+    if not found.records:
+        print_note("no records")
+        return
+    print_table(
+        ("when", "role", "trust", "id", "text"),
+        [
+            (local_time(record.ts), record.role, record.trust, record.id, preview(record.text))
+            for record in found.records
+        ],
+    )
+    if found.cursor is not None:
+        print_note(f"more follow: --cursor {found.cursor}")
+
+
+LISTED_BAD_LINES = 20
+
+
+@click.command(
+    "ingest",
+    cls=Verb,
+    examples=[
+        "clew ingest --session s1 --user ada 'We deploy on Fridays, never on Mondays.'",
+        "clew ingest --session s1 --user ada --file conversation.jsonl",
+    ],
+)
+@click.argument("text", required=False)
+@click.option("--session", required=True, metavar="ID", help="The session the turn belongs to.")
+@click.option("--user", metavar="ID", help="The user it belongs to.")
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    metavar="ROLE",
+    default="user",
+    show_default=True,
+    help="Who speaks.",
+)
+@click.option("--speaker", metavar="NAME", help="The speaker's name; becomes searchable.")
+@click.option("--id", "id_", metavar="ID", help="Your id of the turn; the same turn again is stored once.")
+@click.option("--ts", type=int, metavar="MS", help="Milliseconds since 1970; else now.")
+@click.option(
+    "--file",
+    "file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help='JSONL, one {"role", "text"} object a line; - is standard input.',
+)
+@click.option("--skip-bad", is_flag=True, help="With --file: leave bad lines out instead of storing nothing.")
+@click.pass_obj
+def ingest_command(
+    invocation: Invocation, *, text: str | None, session: str, user: str | None, file: str | None,
+    skip_bad: bool, role: str, speaker: str | None, id_: str | None, ts: int | None,
+) -> None:  # fmt: skip
+    """Keep a turn for good. Without TEXT and --file, reads the turn from standard input."""
+    if file is None:
+        message = Message(role=role, text=text_or_stdin(text), id=id_, ts=ts, speaker=speaker)
+        _ingest_turn(invocation, session, user, message)
+        return
+    if text is not None or speaker or id_ or ts is not None:
+        raise click.UsageError("--file brings its own turns; leave out TEXT, --speaker, --id and --ts.")
+    _ingest_file(invocation, session, user, file, skip_bad)
+
+
+def _ingest_turn(invocation: Invocation, session: str, user: str | None, message: Message) -> None:
+    with invocation.open() as memory:
+        receipt = memory.call(Ingest(session_id=session, message=message, user_id=user))
+    invocation.show(receipt, _print_receipt)
+
+
+def _print_receipt(receipt: IngestReceipt) -> None:
+    click.echo(f"{'stored' if receipt.stored else 'was there already:'} {one_line(receipt.id)}")
+    if receipt.redacted:
+        print_note(f"cut out before it was stored: {', '.join(receipt.redacted)}")
+
+
+def _ingest_file(invocation: Invocation, session: str, user: str | None, file: str, skip_bad: bool) -> None:
+    config = invocation.config()
+    with click.open_file(file, "rb") as lines:
+        transcript = read_transcript(lines, session, config.max_text_bytes)
+    if transcript.bad and not skip_bad:
+        raise InvalidInput(_describe(file, transcript))
+    stored = done = 0
+    with invocation.open() as memory, invocation.progress("Storing", len(transcript.messages)) as report:
+        for batch in in_batches(transcript.messages, _wire_size, config.frame_limit_bytes // 2):
+            receipts = memory.ingest_batch(session, batch, user_id=user).receipts
+            stored += sum(receipt.stored for receipt in receipts)
+            done += len(batch)
+            report(done)
+    duplicates = done - stored
+    answer = {"file": file, "stored": stored, "duplicates": duplicates, "bad": transcript.bad}
+    invocation.show(answer, _print_counts)
+
+
+def _wire_size(message: Message) -> int:
+    return len(msgspec.json.encode(message))
+
+
+def _describe(file: str, transcript: Transcript) -> str:
+    count, total = len(transcript.bad), len(transcript.bad) + len(transcript.messages)
+    listed = "; ".join(_bad_line(bad) for bad in transcript.bad[:LISTED_BAD_LINES])
+    more = f"; and {count - LISTED_BAD_LINES:,} more" if count > LISTED_BAD_LINES else ""
+    return (
+        f"{file}: {count:,} of {total:,} lines cannot be read; nothing was stored "
+        f"(--skip-bad stores the others): {listed}{more}"
+    )
+
+
+def _bad_line(bad: BadLine) -> str:
+    return f"line {bad.line}: {bad.reason}"
+
+
+def _print_counts(answer: dict[str, Any]) -> None:
+    for bad in answer["bad"]:
+        print_note(f"left out {_bad_line(bad)}")
+    click.echo(f"stored {answer['stored']:,} turns; {answer['duplicates']:,} were there already")
