@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from bench.altered import LEXICAL_SHARE, Change, altered, weighing
 from bench.picture import COLOURS, FOLDER, draw, tell
-from clew.bench import datasets
-from clew.bench.clew_memory import ClewMemory
-from clew.bench.corpus import Corpus, Question
-from clew.bench.embedding import SharedEmbedder
-from clew.bench.metrics import Outcome, figures, percentile, sessions_in_order
-from clew.bench.run import DEPTH, evenly
+from bench.retrieval import datasets
+from bench.retrieval.clew_memory import ClewMemory
+from bench.retrieval.corpus import Corpus, Question
+from bench.retrieval.embedding import SharedEmbedder
+from bench.retrieval.metrics import Outcome, figures, percentile, sessions_in_order
+from bench.retrieval.run import DEPTH, evenly
 from clew.config import Config
 from clew.core.ports import Embedder
 from clew.index import context

@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import Struct
 
 from bench.picture import COLOURS, FOLDER, draw, tell
-from clew.bench.files import read_json
+from bench.retrieval.files import read_json
 
 OURS = "clew"
 

@@ -11,10 +11,10 @@ from time import time_ns
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.bench import locomo
-from clew.bench.corpus import Corpus
-from clew.bench.embedding import SharedEmbedder
-from clew.bench.metrics import recall
+from bench.retrieval import locomo
+from bench.retrieval.corpus import Corpus
+from bench.retrieval.embedding import SharedEmbedder
+from bench.retrieval.metrics import recall
 from clew.core.calibration import Calibration
 from clew.core.identity import turn_name, turns_of
 from clew.index.collection import CollectionIndex, LexicalLane

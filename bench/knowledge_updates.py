@@ -22,9 +22,9 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
+from bench.retrieval.files import read_json
 from clew import Memory, Message
 from clew.api import Bundle, FactsAccept, FactsReview, Flush, Pack
-from clew.bench.files import read_json
 from clew.config import Config
 from clew.core import identity
 

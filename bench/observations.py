@@ -26,10 +26,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from bench.retrieval import locomo
+from bench.retrieval.corpus import Corpus
 from clew import Memory
 from clew.api import Context, Message, ObserveRun, ObserveShow, ObserveStats
-from clew.bench import locomo
-from clew.bench.corpus import Corpus
 from clew.config import Config
 from clew.faces.transcripts import Format, Tally, read_turns
 from clew.models.tokens import make_counter

@@ -24,11 +24,11 @@ from typing import Any
 
 from msgspec import Struct, json
 
+from bench.retrieval import locomo
+from bench.retrieval.embedding import SharedEmbedder
+from bench.retrieval.files import read_lines
 from clew import Memory, Message
 from clew.api import Flush, Get
-from clew.bench import locomo
-from clew.bench.embedding import SharedEmbedder
-from clew.bench.files import read_lines
 from clew.config import Config
 from clew.faces.transcripts import Format, Tally, read_turns
 from clew.models.embedding.choose import make_embedder

@@ -28,7 +28,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from clew.bench import locomo
+from bench.retrieval import locomo
 from clew.core.model import Role
 from clew.features.claims.proposals import NOBODY, Proposal, proposals
 from clew.text.named_days import day_of

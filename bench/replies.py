@@ -17,9 +17,9 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 
 from bench.knowledge_updates import SETTLE_MS, USER, Asked, SetClock, ms, shown_as
+from bench.retrieval.files import read_json
 from clew import Memory, Message
 from clew.api import Flush, Pack
-from clew.bench.files import read_json
 from clew.config import Config
 
 BUDGET_TOKENS = 2_000

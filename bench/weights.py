@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bench.altered import LEXICAL_SHARE, altered, weighing, weights
 from bench.conversation import Asked, Conversation, read_conversations
-from clew.bench.metrics import TURN_DEPTHS
+from bench.retrieval.metrics import TURN_DEPTHS
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.index.search import Query, similarities
 

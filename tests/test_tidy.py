@@ -44,13 +44,11 @@ def test_file_names_say_what_is_inside() -> None:
 
 
 def test_every_module_of_the_package_is_used() -> None:
-    from clew.bench.peers import PEERS
     from clew.faces.cli.main import SECTIONS
 
     verbs = {f"clew.faces.cli.{place.split(':')[0]}" for verbs in SECTIONS.values() for place in verbs.values()}
     offered = {"clew", "clew.chat"}
-    by_name = {f"clew.bench.peers.{peer.module}" for peer in PEERS.values()}
-    entry_points = {"clew.__main__", "clew.faces.cli.main"} | offered | verbs | by_name
+    entry_points = {"clew.__main__", "clew.faces.cli.main"} | offered | verbs
     modules = {_module(path): path for path in SOURCES}
     entry_points |= {name for name, path in modules.items() if "\n@serves(" in path.read_text("utf-8")}
     imported = {name for path in SOURCES for name in _imports(path) if name in modules}

@@ -132,7 +132,7 @@ def test_an_interrupted_run_leaves_no_folder(locomo: Path, clew: Clew, tmp_path:
     """The signal comes while a system is asked: the folder of the run is there by then."""
     program = (
         "import os, signal, sys\n"
-        "from clew.bench import clew_memory\n"
+        "from bench.retrieval import clew_memory\n"
         "from clew.faces.cli.main import main\n"
         "def interrupted(*_):\n"
         "    print(len(os.listdir(os.environ['TMPDIR'])), file=sys.stderr)\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from bench.knowledge_updates import ADDED_UP, UPDATES, Asked, measure
+from bench.retrieval.files import read_json
 
-from clew.bench.files import read_json
 from tests.data import shared
 
 pytestmark = pytest.mark.requirement("PACK-5", "PACK-7")

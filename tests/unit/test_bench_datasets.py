@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.retrieval import datasets, locomo, longmemeval, persistbench
+from bench.retrieval.corpus import Corpus, Question, Turn
+from bench.retrieval.run import evenly
 
-from clew.bench import datasets, locomo, longmemeval, persistbench
-from clew.bench.corpus import Corpus, Question, Turn
-from clew.bench.run import evenly
 from clew.errors import InvalidInput, NotFound
 from tests.command_line import write_lines
 from tests.data import shared

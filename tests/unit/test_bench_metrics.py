@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from clew.bench.metrics import (
+from bench.retrieval.metrics import (
     SESSION_DEPTHS,
     TURN_DEPTHS,
     Outcome,
@@ -21,6 +18,8 @@ from clew.bench.metrics import (
     sessions_in_order,
     share,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytestmark = pytest.mark.requirement("PERF-1")
 

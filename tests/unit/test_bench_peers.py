@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench.retrieval import peers
+from bench.retrieval.corpus import Corpus, Question, Turn
+from bench.retrieval.peers.endpoint import EmbeddingEndpoint
+from bench.retrieval.peers.surroundings import Surroundings
+from bench.retrieval.peers.turns import iso_time, line
 
-from clew.bench import peers
-from clew.bench.corpus import Corpus, Question, Turn
-from clew.bench.peers.endpoint import EmbeddingEndpoint
-from clew.bench.peers.surroundings import Surroundings
-from clew.bench.peers.turns import iso_time, line
 from clew.errors import NotAvailable, NotFound
 from clew.models.embedding.hashing import HashingEmbedder
 

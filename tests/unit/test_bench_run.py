@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench import ablation
+from bench.retrieval import persistbench
+from bench.retrieval.baselines import fused
+from bench.retrieval.clew_memory import ClewMemory
+from bench.retrieval.context import PlainContext
+from bench.retrieval.corpus import Corpus, Question, Turn
+from bench.retrieval.embedding import SharedEmbedder
+from bench.retrieval.metrics import figures
+from bench.retrieval.report import commit, of_corpora
+from bench.retrieval.run import DEEP, DEPTH, Results, measure
+from bench.retrieval.systems import Candidate, Equipment, candidates
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.bench import persistbench
-from clew.bench.baselines import fused
-from clew.bench.clew_memory import ClewMemory
-from clew.bench.context import PlainContext
-from clew.bench.corpus import Corpus, Question, Turn
-from clew.bench.embedding import SharedEmbedder
-from clew.bench.metrics import figures
-from clew.bench.report import commit, of_corpora
-from clew.bench.run import DEEP, DEPTH, Results, measure
-from clew.bench.systems import Candidate, Equipment, candidates
 from clew.config import Config
 from clew.core.ports import Vectors
 from clew.errors import EmbedderFailed, InvalidInput, NotAvailable

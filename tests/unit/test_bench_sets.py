@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bench.retrieval import cjk, tools
+from bench.retrieval.corpus import Corpus, Question
 
-from clew.bench import cjk, tools
-from clew.bench.corpus import Corpus, Question
 from clew.errors import InvalidInput, NotFound
 from tests.data import shared
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from clew.faces.cli.invocation import Invocation
 from clew.faces.cli.terminal import print_fields, print_heading, print_note, print_table
 
 if TYPE_CHECKING:
-    from clew.bench.systems import Equipment
+    from bench.retrieval.systems import Equipment
 
 PERSISTBENCH = "persistbench"
 DATASETS = ("locomo", "longmemeval", PERSISTBENCH, "tools", "cjk")
@@ -89,9 +90,10 @@ def command(
     the published file, gzipped or not. `longmemeval` is the published file, or a folder of reduced haystacks.
     `persistbench` is a folder of three files, and measures Clew's packs alone.
     """
-    from clew.bench import datasets, report
-    from clew.bench.run import BUDGETS_TOKENS, evenly, measure
-    from clew.bench.systems import candidates
+    _find_harness()
+    from bench.retrieval import datasets, report
+    from bench.retrieval.run import BUDGETS_TOKENS, evenly, measure
+    from bench.retrieval.systems import candidates
 
     if dataset == PERSISTBENCH:
         _measure_packs(invocation, path, systems, _equipped(embedder, vectors))
@@ -105,11 +107,19 @@ def command(
     invocation.show(answer, _print_figures)
 
 
+def _find_harness() -> None:
+    """The harness is part of a clone, not of the package: nobody who uses Clew needs it."""
+    clone = Path(__file__).resolve().parents[4]
+    if not (clone / "bench" / "retrieval").is_dir():
+        raise NotFound("`clew bench` needs a clone of the project; the installed package does not hold the benchmarks")
+    sys.path.insert(0, str(clone))
+
+
 def _measure_packs(
     invocation: Invocation, path: Path, systems: Sequence[str], equipped: AbstractContextManager[Equipment]
 ) -> None:
-    from clew.bench import persistbench, report
-    from clew.bench.systems import candidates
+    from bench.retrieval import persistbench, report
+    from bench.retrieval.systems import candidates
 
     rows = persistbench.read(path)
     with equipped as equipment, invocation.stages() as stage:
@@ -123,8 +133,9 @@ def _measure_packs(
 @contextmanager
 def _equipped(embedder: str | None, vectors: Path | None) -> Iterator[Equipment]:
     """The settings of the environment and of no data folder, so that a run can be repeated elsewhere."""
-    from clew.bench.embedding import SharedEmbedder
-    from clew.bench.systems import Equipment
+    from bench.retrieval.embedding import SharedEmbedder
+    from bench.retrieval.systems import Equipment
+
     from clew.config import Config
     from clew.models.embedding.choose import make_embedder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from clew.bench.corpus import Turn
+from bench.retrieval.corpus import Turn
 
 
 def line(turn: Turn) -> str:

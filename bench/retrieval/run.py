@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from clew.bench.context import PlainContext
-from clew.bench.corpus import Corpus, Question
-from clew.bench.metrics import SESSION_DEPTHS, TURN_DEPTHS, Outcome, sessions_in_order
-from clew.bench.system import ShowsContext, System
-from clew.bench.systems import Candidate, Equipment
+from bench.retrieval.context import PlainContext
+from bench.retrieval.corpus import Corpus, Question
+from bench.retrieval.metrics import SESSION_DEPTHS, TURN_DEPTHS, Outcome, sessions_in_order
+from bench.retrieval.system import ShowsContext, System
+from bench.retrieval.systems import Candidate, Equipment
 from clew.core.ports import TokenCounter
 from clew.models.tokens import CachedCounter, make_counter
 from clew.text.terms import passage_text

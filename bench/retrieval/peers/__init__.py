@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
 
-from clew.bench.system import System
+from bench.retrieval.system import System
 from clew.core.ports import Embedder
 from clew.errors import NotAvailable, NotFound
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from clew.bench.corpus import Corpus, Turn
+from bench.retrieval.corpus import Corpus, Turn
 from clew.core.ports import TokenCounter
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from clew.bench.corpus import Corpus, Question
+from bench.retrieval.corpus import Corpus, Question
 
 
 class System(Protocol):

@@ -20,7 +20,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from clew.bench.corpus import Question
+from bench.retrieval.corpus import Question
 from clew.errors import InvalidInput
 
 Kind = Literal["identifier", "paraphrase", "mixed"]

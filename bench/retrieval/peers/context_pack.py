@@ -12,9 +12,9 @@ from openclaw_mem.core.api import connect
 from openclaw_mem.core.recall import recall
 from openclaw_mem.core.records import store_memory
 
-from clew.bench.corpus import Corpus, Question
-from clew.bench.peers.surroundings import Surroundings
-from clew.bench.peers.turns import line
+from bench.retrieval.corpus import Corpus, Question
+from bench.retrieval.peers.surroundings import Surroundings
+from bench.retrieval.peers.turns import line
 from clew.core.ports import Embedder
 
 _MODEL = "bench"

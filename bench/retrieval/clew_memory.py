@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from bench.retrieval.corpus import Corpus, Question, Turn
 from clew.api import Message, Pack
-from clew.bench.corpus import Corpus, Question, Turn
 from clew.config import Config
 from clew.core import identity
 from clew.core.ports import Embedder

@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from clew.bench.corpus import Corpus, Question, Turn
-from clew.bench.files import read_json
+from bench.retrieval.corpus import Corpus, Question, Turn
+from bench.retrieval.files import read_json
 from clew.errors import InvalidInput
 
 KINDS = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.bench.corpus import Corpus, Question, Turn
-from clew.bench.files import read_json, read_lines
+from bench.retrieval.corpus import Corpus, Question, Turn
+from bench.retrieval.files import read_json, read_lines
 from clew.errors import InvalidInput
 
 HAYSTACKS = "s_haystacks_ids.jsonl.gz"

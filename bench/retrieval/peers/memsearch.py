@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from clew.bench.corpus import Corpus, Question
-from clew.bench.peers.endpoint import MODEL, EmbeddingEndpoint
-from clew.bench.peers.surroundings import Surroundings
-from clew.bench.peers.turns import line
+from bench.retrieval.corpus import Corpus, Question
+from bench.retrieval.peers.endpoint import MODEL, EmbeddingEndpoint
+from bench.retrieval.peers.surroundings import Surroundings
+from bench.retrieval.peers.turns import line
 from clew.core.ports import Embedder
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.bench.corpus import Corpus, Turn
-from clew.bench.files import read_lines
-from clew.bench.labels import questions_about
+from bench.retrieval.corpus import Corpus, Turn
+from bench.retrieval.files import read_lines
+from bench.retrieval.labels import questions_about
 
 FILE = Path("normalized", "pi_large-session.jsonl.gz")
 LONGEST_CHARS = 4_000

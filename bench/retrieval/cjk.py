@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.bench.corpus import Corpus, Turn
-from clew.bench.files import read_json
-from clew.bench.labels import questions_about
+from bench.retrieval.corpus import Corpus, Turn
+from bench.retrieval.files import read_json
+from bench.retrieval.labels import questions_about
 
 FILES = {
     "zh": "Zh_persona_split_valid_human_annotated.json.gz",

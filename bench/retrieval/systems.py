@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from importlib import util
 from pathlib import Path
 
-from clew.bench.baselines import Bm25, Dense, ReciprocalRanks
-from clew.bench.clew_memory import ClewMemory
-from clew.bench.embedding import SharedEmbedder
-from clew.bench.peers import PEERS, missing, open_peer
-from clew.bench.system import System
+from bench.retrieval.baselines import Bm25, Dense, ReciprocalRanks
+from bench.retrieval.clew_memory import ClewMemory
+from bench.retrieval.embedding import SharedEmbedder
+from bench.retrieval.peers import PEERS, missing, open_peer
+from bench.retrieval.system import System
 from clew.config import Config
 from clew.errors import InvalidInput, NotAvailable
 

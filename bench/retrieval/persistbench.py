@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from clew.bench.files import read_lines
-from clew.bench.run import EMBEDDING, Report
-from clew.bench.systems import Equipment
+from bench.retrieval.files import read_lines
+from bench.retrieval.run import EMBEDDING, Report
+from bench.retrieval.systems import Equipment
 from clew.core import identity
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from clew.bench import locomo, longmemeval
-from clew.bench.corpus import Corpus
+from bench.retrieval import locomo, longmemeval
+from bench.retrieval.corpus import Corpus
 from clew.errors import InvalidInput
 
 
 def _tools(path: Path) -> list[Corpus]:
-    from clew.bench import tools
+    from bench.retrieval import tools
 
     return tools.read(path)
 
 
 def _cjk(path: Path) -> list[Corpus]:
-    from clew.bench import cjk
+    from bench.retrieval import cjk
 
     return cjk.read(path)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from clew.bench.corpus import Corpus, Question, Turn
-from clew.bench.peers.endpoint import MODEL, EmbeddingEndpoint
-from clew.bench.peers.surroundings import Surroundings
-from clew.bench.peers.turns import iso_time, line
+from bench.retrieval.corpus import Corpus, Question, Turn
+from bench.retrieval.peers.endpoint import MODEL, EmbeddingEndpoint
+from bench.retrieval.peers.surroundings import Surroundings
+from bench.retrieval.peers.turns import iso_time, line
 from clew.core.ports import Embedder
 
 _USER = "bench"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.bench.corpus import Corpus, Question
+from bench.retrieval.corpus import Corpus, Question
 from clew.core.ports import Embedder
 from clew.text.terms import passage_text
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import clew
-from clew.bench.corpus import Corpus
-from clew.bench.metrics import Outcome, after_audit, figures, percentile
-from clew.bench.peers import PEERS, installed_version
-from clew.bench.persistbench import Held, Row
-from clew.bench.run import Measured, Results
-from clew.bench.systems import Equipment
+from bench.retrieval.corpus import Corpus
+from bench.retrieval.metrics import Outcome, after_audit, figures, percentile
+from bench.retrieval.peers import PEERS, installed_version
+from bench.retrieval.persistbench import Held, Row
+from bench.retrieval.run import Measured, Results
+from bench.retrieval.systems import Equipment
 from clew.config import Config
 
 PACKAGES = ("numpy", "onnxruntime", "tokenizers", "tiktoken", "bm25s")
