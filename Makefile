@@ -6,7 +6,7 @@ BENCH_INSTALLED := .venv/.installed-bench
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test hosts lint format bench bench-docs docs lock clean
+.PHONY: help setup demo test test-long test-all hosts lint format bench bench-docs docs lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -18,8 +18,13 @@ setup: $(INSTALLED) ## Make .venv with the locked versions, and the embedding mo
 demo: setup ## Store, search and assemble a conversation
 	@$(BIN)/clew demo
 
-test: setup lint ## Lint, type-check and run every test
-	$(BIN)/python -m pytest -n auto --dist worksteal
+test: setup lint ## Lint, type-check and run the tests that guard every promise
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not long"
+
+test-long: setup ## Run the long tests: real hosts, documentation recipes, many kills, large stores
+	$(BIN)/python -m pytest -n auto --dist worksteal -m long
+
+test-all: test test-long ## Run every test
 
 hosts: ## Install the agents that some end-to-end tests drive, and say how to let the tests find them
 	@tests/hosts/install.sh
