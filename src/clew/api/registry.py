@@ -30,4 +30,4 @@ REQUESTS: Mapping[str, type[Request[Any]]] = {
     kind.method: kind for kind in subclasses(Request) if hasattr(kind, "method")
 }
 
-make_known([Message, Event, *REQUESTS.values(), *subclasses(Answer)])
+make_known([Message, Event, *subclasses(Request), *subclasses(Answer)])
