@@ -7,7 +7,7 @@ from bench.locomo_compaction import USER, WORDS_ALONE, conversations, measure
 
 from tests.data import shared
 
-pytestmark = pytest.mark.requirement("PERF-3", "COMP-9")
+pytestmark = [pytest.mark.long, pytest.mark.requirement("PERF-3", "COMP-9")]
 
 
 @pytest.mark.parametrize("user", [USER, None])

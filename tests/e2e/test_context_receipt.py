@@ -16,6 +16,7 @@ from clew.core.ports import Embedder, Vectors
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, InvalidInput, StoreError
 from clew.features.authored import files as authored_files
+from clew.features.authored.service import Library
 from clew.features.context import assemble as assembling
 from clew.models.embedding.hashing import HashingEmbedder
 from tests.conftest import OpenMemory
@@ -208,7 +209,7 @@ def broken(*_: object, **__: object) -> Any:
 
 
 PARTS = {
-    "rules": ("library", "current", "authored text was not read anew"),
+    "rules": (Library, "current", "authored text was not read anew"),
     "store": ("store", "touch", "uses were not counted"),
     "question": (assembling, "prepare", "nothing was recalled"),
     "guidance": (assembling, "best", "no guidance was recalled"),

@@ -159,6 +159,7 @@ def reader() -> Iterator[Reader]:
         subprocess.run(["clew", "down"], cwd=folder, env=reader.environment, capture_output=True, check=True)
 
 
+@pytest.mark.long
 def test_the_tutorial_works_from_the_first_step_to_the_last(reader: Reader) -> None:
     steps = blocks(TUTORIAL.read_text("utf-8"))
     left_out = [block for block in steps if not block.marks]
@@ -193,6 +194,7 @@ def test_the_readme_example_finds_the_rule_and_puts_it_into_another_session(read
     assert used["recalled"] > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("title", recipes())
 def test_a_recipe_works(title: str, reader: Reader) -> None:
     reader.follow(recipes()[title])

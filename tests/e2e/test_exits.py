@@ -21,7 +21,7 @@ from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.daemons import WAIT_S, short_folder
 from tests.data import nothing_may_be_skipped
 
-pytestmark = pytest.mark.requirement("CLI-1", "INGEST-5")
+pytestmark = [pytest.mark.long, pytest.mark.requirement("CLI-1", "INGEST-5")]
 
 SRC = Path(__file__).parents[2] / "src"
 WAITING = 512

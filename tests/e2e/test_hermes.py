@@ -24,7 +24,7 @@ from tests.daemons import Daemon, running, short_folder
 from tests.data import nothing_may_be_skipped
 from tests.speed import patience
 
-pytestmark = pytest.mark.requirement("HOST-2")
+pytestmark = [pytest.mark.long, pytest.mark.requirement("HOST-2")]
 
 EARLIER = "The mascot of our deployments is a blue heron called Otto."
 QUESTION = "What is the mascot of our deployments?"

@@ -21,6 +21,7 @@ FIRST, SECOND, LONG, FRAIL, OTHER = (f"agent:{AGENT}:{name}" for name in "first 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 
+@pytest.mark.long
 @pytest.mark.requirement("HOST-1", "LIFE-6")
 def test_an_agent_in_the_real_host_keeps_its_memory_whatever_happens() -> None:
     with staged() as stage:

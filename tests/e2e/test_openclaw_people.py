@@ -22,6 +22,7 @@ SECRET = f"My safe combination is {COMBINATION}, and the safe stands in the cell
 BIRTHDAY = "My birthday is the ninth of May, and I like lemon cake."
 
 
+@pytest.mark.long
 @pytest.mark.requirement("HOST-1", "STORE-1", "SAFE-2")
 def test_what_a_person_said_is_shown_to_that_person_alone() -> None:
     with FakeTelegram() as telegram, staged(FakeModel(), **settings(telegram)) as stage:

@@ -16,6 +16,7 @@ WORDS = (
 ).split()
 
 
+@pytest.mark.long
 @pytest.mark.requirement("HOST-1", "CONT-3", "COMP-10")
 @pytest.mark.parametrize(("agent", "window"), [(AGENT, WINDOW_TOKENS), (SMALL_AGENT, SMALL_WINDOW_TOKENS)])
 def test_a_long_session_fills_its_window_again_and_again_and_no_turn_fails(agent: str, window: int) -> None:

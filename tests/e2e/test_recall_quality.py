@@ -11,7 +11,7 @@ from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.command_line import Clew
 from tests.data import nothing_may_be_skipped, shared
 
-pytestmark = pytest.mark.requirement("PERF-3")
+pytestmark = [pytest.mark.long, pytest.mark.requirement("PERF-3")]
 
 BASELINES = ("bm25", "dense", "rrf")
 

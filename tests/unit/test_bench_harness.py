@@ -98,6 +98,7 @@ def test_the_page_keeps_what_stands_around_the_figures_and_says_where_clew_is_be
     assert "search p50, ms: fts5 is ahead at 1,000 records in one collection (0.5×)" in once
 
 
+@pytest.mark.long
 def test_a_quick_run_measures_clew_and_writes_its_figures(tmp_path: Path) -> None:
     out = tmp_path / "figures"
     done = subprocess.run(

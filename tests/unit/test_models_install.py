@@ -343,6 +343,7 @@ def test_progress_is_asked_for_where_pip_knows_how(version: str, style: str) -> 
     assert download._progress_style(version) == style
 
 
+@pytest.mark.long
 def test_the_default_pack_builds_from_kept_wheels_and_goes_on_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
