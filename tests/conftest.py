@@ -15,7 +15,7 @@ from clew.config import Config
 from clew.core.ports import Embedder, Summarizer
 from clew.engine import Memory
 from clew.models.embedding.hashing import HashingEmbedder
-from tests.daemons import running, short_folder
+from tests.testing.daemons import running, short_folder
 
 NOW_MS = 1_790_000_000_000
 

@@ -12,7 +12,7 @@ from clew.errors import Conflict, RawHistoryProtected
 from clew.storage.protocol import JOURNAL_LIMIT, Place, Store, Task
 from clew.storage.sqlite import SqliteStore
 from clew.text.terms import ANALYSER_VERSION
-from tests.drafts import MODEL, OTHER_MODEL, VECTOR, record, turn
+from tests.testing.drafts import MODEL, OTHER_MODEL, VECTOR, record, turn
 from tests.testing.memory_store import MemoryStore
 
 MakeStore = Callable[[], Store]

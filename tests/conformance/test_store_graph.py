@@ -13,7 +13,7 @@ from clew.storage.protocol import Marking, NewRecord, Place, Store, Task
 from clew.storage.purging import Purge, PurgeKind
 from clew.storage.sqlite import SqliteStore
 from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, in_order
-from tests.drafts import draft, record, turn
+from tests.testing.drafts import draft, record, turn
 from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("GRAPH-1")

@@ -13,7 +13,7 @@ from clew.core.model import Provenance
 from clew.errors import ClewError, Conflict, RawHistoryProtected
 from clew.storage.protocol import NewSummary, Place, Shard, Store, Task
 from clew.storage.sqlite import SqliteStore
-from tests.drafts import MODEL, VECTOR, draft, record, turn
+from tests.testing.drafts import MODEL, VECTOR, draft, record, turn
 from tests.testing.memory_store import MemoryStore
 
 MakeStore = Callable[[], Store]

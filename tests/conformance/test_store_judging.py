@@ -16,7 +16,7 @@ from clew.errors import NotFound, RawHistoryProtected
 from clew.storage.protocol import TRACE_LIMIT, Marking, NewRecord, NewSummary, Place, Shard, Store, StoredTrace, Task
 from clew.storage.purging import Purge, PurgeEntry, PurgeKind, target_digest
 from clew.storage.sqlite import SqliteStore
-from tests.drafts import MODEL, VECTOR, draft, record, turn
+from tests.testing.drafts import MODEL, VECTOR, draft, record, turn
 from tests.testing.memory_store import MemoryStore
 
 

@@ -12,7 +12,7 @@ from clew.core.marks import By, Mark, made, value_of
 from clew.errors import RawHistoryProtected
 from clew.storage.protocol import Marking, NewRecord, Place, Store
 from clew.storage.sqlite import SqliteStore
-from tests.drafts import record, turn
+from tests.testing.drafts import record, turn
 from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("CAPTURE-2")

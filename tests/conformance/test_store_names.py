@@ -12,7 +12,7 @@ from clew.core.model import Role
 from clew.errors import Conflict
 from clew.storage.protocol import NewRecord, Place, Store
 from clew.storage.sqlite import SqliteStore
-from tests.drafts import draft, record, turn
+from tests.testing.drafts import draft, record, turn
 from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("STORE-1", "STORE-3")

@@ -19,7 +19,7 @@ from clew.errors import EmbedderFailed, InvalidInput, SummarizerFailed
 from clew.models.embedding.hashing import HashingEmbedder
 from clew.models.summarizing.guard import GuardedSummarizer
 from tests.conftest import OpenMemory
-from tests.effort import effort
+from tests.testing.effort import effort
 
 SESSION = "s"
 TOLD = (

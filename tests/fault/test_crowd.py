@@ -8,8 +8,8 @@ import time
 import pytest
 
 from clew.client import connect
-from tests.daemons import running, short_folder
-from tests.effort import effort
+from tests.testing.daemons import running, short_folder
+from tests.testing.effort import effort
 
 CLIENTS = 32
 

@@ -25,8 +25,8 @@ from clew.features.ledger import log as capture_log
 from clew.features.ledger.harvest import harvest
 from clew.kernel.parts import Parts
 from clew.storage.sqlite import SqliteStore
-from tests.daemons import ROOT, WAIT_S
-from tests.unit.test_capture_log import event, everything, folder, harvest_all, keep, make_parts
+from tests.features.ledger.test_capture_log import event, everything, folder, harvest_all, keep, make_parts
+from tests.testing.daemons import ROOT, WAIT_S
 
 SETTINGS: dict[str, Any] = {"capture_file_bytes": 4096, "capture_inline_bytes": 256}
 PREPARED = 12

@@ -12,8 +12,8 @@ import pytest
 from clew.api import MemoryApi
 from clew.client import connect
 from clew.errors import ClewError
-from tests.daemons import Daemon, running, short_folder
-from tests.effort import effort
+from tests.testing.daemons import Daemon, running, short_folder
+from tests.testing.effort import effort
 
 STREAM = 10_000
 

@@ -17,7 +17,7 @@ import pytest
 from clew.api import Compact, MemoryApi, Message
 from clew.engine import Memory
 from tests.conftest import OpenMemory
-from tests.daemons import ROOT, WAIT_S
+from tests.testing.daemons import ROOT, WAIT_S
 
 SESSION = "s"
 RULE = "You must never deploy on a Friday, whatever the ticket says."

@@ -13,7 +13,7 @@ from clew.errors import StoreError
 from clew.storage.sqlite import connection
 from clew.storage.sqlite.connection import READERS, ReaderPool
 from tests.conftest import OpenMemory
-from tests.speed import patience
+from tests.testing.speed import patience
 
 pytestmark = pytest.mark.requirement("STORE-5", "SAFE-1")
 

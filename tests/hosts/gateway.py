@@ -22,11 +22,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.daemons import ROOT
-from tests.data import nothing_may_be_skipped
 from tests.hosts.fake_model import MODEL
 from tests.hosts.websocket import WebSocket
-from tests.speed import patience
+from tests.testing.daemons import ROOT
+from tests.testing.data import nothing_may_be_skipped
+from tests.testing.speed import patience
 
 START_S = patience(240.0)
 """Far beyond a start on a slow machine: the host loads thousands of files."""

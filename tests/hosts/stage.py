@@ -13,10 +13,10 @@ from clew.api import JournalEntry, ReadJournal, RecordView
 from clew.client import Client, connect
 from clew.config import Config
 from clew.errors import NotFound
-from tests.daemons import Daemon, running, short_folder
 from tests.hosts.fake_model import FakeModel
 from tests.hosts.gateway import Gateway, Home, installed_host, running_gateway
 from tests.hosts.relay import Relay
+from tests.testing.daemons import Daemon, running, short_folder
 
 SHOWN_LOG_CHARS = 10_000
 RULE = "Always name the company when a ferry is mentioned."

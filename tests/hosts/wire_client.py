@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from itertools import count
 from typing import Any, Self
 
-from tests.speed import patience
+from tests.testing.speed import patience
 
 TIMEOUT_S = patience(60.0)
 

@@ -18,10 +18,10 @@ from mcp.client.stdio import stdio_client
 
 from clew.client import connect
 from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
-from tests.daemons import WAIT_S, short_folder
-from tests.data import nothing_may_be_skipped
-from tests.mcp_serving import called
-from tests.speed import patience
+from tests.testing.daemons import WAIT_S, short_folder
+from tests.testing.data import nothing_may_be_skipped
+from tests.testing.mcp_serving import called
+from tests.testing.speed import patience
 
 pytestmark = pytest.mark.requirement("PRIV-1")
 

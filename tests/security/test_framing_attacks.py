@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.text.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, frame, line
-from tests.lines import read
+from tests.testing.lines import read
 
 pytestmark = pytest.mark.requirement("CONT-6", "SAFE-2")
 

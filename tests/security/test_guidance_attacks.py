@@ -16,9 +16,9 @@ from clew.engine import Memory
 from clew.errors import ClewError
 from clew.models.embedding.hashing import HashingEmbedder
 from tests.conftest import OpenMemory
-from tests.data import shared
-from tests.effort import effort
-from tests.lines import read
+from tests.testing.data import shared
+from tests.testing.effort import effort
+from tests.testing.lines import read
 
 pytestmark = pytest.mark.requirement("SAFE-2", "GUIDE-1")
 

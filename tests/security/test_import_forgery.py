@@ -15,7 +15,7 @@ from clew.engine import Memory
 from clew.errors import InvalidInput, StoreError
 from clew.storage.sqlite import SqliteStore
 from tests.conftest import NOW_MS, OpenMemory
-from tests.drafts import record
+from tests.testing.drafts import record
 
 pytestmark = pytest.mark.requirement("STORE-7", "SAFE-2")
 

@@ -30,9 +30,9 @@ from clew.text.framing import (
     PACK_CLOSE,
     PACK_OPEN,
 )
-from tests.data import shared
-from tests.effort import effort
-from tests.lines import read, read_opened
+from tests.testing.data import shared
+from tests.testing.effort import effort
+from tests.testing.lines import read, read_opened
 
 pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4")
 

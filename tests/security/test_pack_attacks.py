@@ -21,9 +21,9 @@ from clew.storage.protocol import Marking, Place
 from clew.text.excerpts import Layer
 from clew.text.framing import PACK_CLOSE, PACK_OPEN
 from tests.conftest import NOW_MS, OpenMemory
-from tests.data import shared
-from tests.effort import effort
-from tests.lines import read
+from tests.testing.data import shared
+from tests.testing.effort import effort
+from tests.testing.lines import read
 
 pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4", "PACK-1")
 

@@ -9,7 +9,7 @@ import pytest
 from clew.api import Event
 from clew.engine import Memory
 from tests.conftest import OpenMemory
-from tests.lines import read
+from tests.testing.lines import read
 
 pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4")
 

@@ -16,8 +16,8 @@ from clew.config import Config
 from clew.errors import Unauthorized
 from clew.faces.daemon.limits import Limits
 from clew.wire.endpoint import parse_endpoint
-from tests.daemons import Serving, refused, running, short_folder
-from tests.dict_memory import DictMemory
+from tests.testing.daemons import Serving, refused, running, short_folder
+from tests.testing.dict_memory import DictMemory
 
 pytestmark = pytest.mark.requirement("RPC-1")
 

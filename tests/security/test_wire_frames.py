@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.daemons import Daemon, Wire, frame, running, short_folder
+from tests.testing.daemons import Daemon, Wire, frame, running, short_folder
 
 pytestmark = pytest.mark.requirement("RPC-2")
 

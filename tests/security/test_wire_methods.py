@@ -14,7 +14,7 @@ from clew import Config, Memory
 from clew.api import REQUESTS
 from clew.faces.daemon.methods import METHODS, answer
 from clew.faces.daemon.wire import Call
-from tests.daemons import short_folder
+from tests.testing.daemons import short_folder
 
 pytestmark = pytest.mark.requirement("RPC-2")
 

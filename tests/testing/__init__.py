@@ -1,1 +1,1 @@
-"""What tests share: the in-memory store that every store is compared with."""
+"""What tests share: daemons, drafts, data, and the in-memory store that every store is compared with."""

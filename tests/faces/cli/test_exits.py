@@ -1,0 +1,114 @@
+"""Every command ends with its own status, also while a model works on what waits, hangs, or is interrupted."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clew.api import Message
+from clew.config import Config
+from clew.engine import Memory
+from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
+from tests.testing.daemons import WAIT_S, short_folder
+from tests.testing.data import nothing_may_be_skipped
+
+pytestmark = [pytest.mark.long, pytest.mark.requirement("CLI-1", "INGEST-5")]
+
+SRC = Path(__file__).parents[3] / "src"
+WAITING = 512
+TURN = (
+    "Turn {}: the deployment goes through staging, then to the region of the week, and nobody touches the ledger. " * 3
+)
+
+NEVER_CLOSED = """
+import os
+from clew import Memory
+memory = Memory.open(data_dir=os.environ["CLEW_HOME"])
+assert not memory.flush(timeout_ms=2000).ok
+"""
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A store with more waiting for its vectors than is done before a process wants to end."""
+    if DEFAULT_PACK not in [pack.name for pack in list_packs(packs_dir())]:
+        if nothing_may_be_skipped():
+            pytest.fail("the default model is not installed, and nothing may be skipped here")
+        pytest.skip("needs the default model: `clew model install`")
+    with short_folder() as folder:
+        config = Config.load(environment={}, data_dir=folder, embedder="none", synchronous="normal")
+        with Memory(config) as memory:
+            turns = [Message(role="user", text=f"{number}. {TURN}") for number in range(WAITING)]
+            memory.ingest_batch("monday", turns, user_id="ana")
+            memory.flush()
+        yield folder
+
+
+def started(home: Path, *arguments: str, **settings: str) -> subprocess.Popen[str]:
+    """All that waits is one step, worked on by one thread: it is inside the model nearly all the time."""
+    one_step = {"CLEW_EMBED_BATCH": str(WAITING), "CLEW_EMBED_THREADS": "1"}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("CLEW_")} | one_step | settings
+    environment |= {"PYTHONPATH": str(SRC), "CLEW_HOME": str(home), "CLEW_PACKS": str(packs_dir())}
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, *arguments], stdout=pipe, stderr=pipe, text=True, env=environment)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, errors = process.communicate(timeout=WAIT_S)
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("collections",),
+        ("ingest", "--session", "tuesday", "--user", "ana", "Ship it."),
+        ("search", "staging", "--user", "ana"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_ends_with_its_status_while_the_model_works(home: Path, command: tuple[str, ...]) -> None:
+    assert ended(started(home, "-m", "clew", *command)) == (0, "")
+
+
+def test_an_interrupted_command_says_so_while_the_model_works(home: Path) -> None:
+    process = started(home, "-m", "clew", "flush")
+    await_work(home, process)
+    process.send_signal(signal.SIGINT)
+    assert ended(process) == (130, "error: interrupted\n")
+
+
+def test_a_program_that_closes_nothing_ends_with_its_status_while_the_model_works(home: Path) -> None:
+    assert ended(started(home, "-c", NEVER_CLOSED)) == (0, "")
+
+
+def test_a_server_that_never_answers_keeps_no_command_from_ending(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        settings = {"CLEW_EMBEDDER": "openai", "CLEW_EMBEDDER_URL": url, "CLEW_EMBEDDER_MODEL": "m"}
+        status, errors = ended(started(home, "-m", "clew", "search", "staging", "--user", "ana", **settings))
+    assert status == 0
+    assert "by words alone" in errors
+
+
+def await_work(home: Path, process: subprocess.Popen[str]) -> None:
+    """Until the process has taken the lock of those who work on what waits."""
+    deadline = time.monotonic() + WAIT_S
+    with (home / "indexer.lock").open("a") as lock:
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            time.sleep(0.005)
+    raise AssertionError("nothing was worked on")

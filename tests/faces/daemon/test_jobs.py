@@ -1,0 +1,61 @@
+"""What the daemon does by itself goes on whatever happens."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any, cast
+
+import pytest
+
+from clew.api import Age, AgeReceipt, CollectionList, MemoryApi, Request
+from clew.engine import Memory
+from clew.errors import StoreError
+from clew.faces.daemon.jobs import Jobs
+from tests.testing.speed import patience
+
+WAIT_SECONDS = patience(30.0)
+
+
+class Failing:
+    """A memory whose first run fails; `again` is set by the next one."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error: Exception | None = error
+        self.again = threading.Event()
+
+    def call(self, request: Request[Any]) -> AgeReceipt | None:
+        if not isinstance(request, Age):
+            return None
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        self.again.set()
+        return AgeReceipt(dry_run=True, looked_at=0, graded={}, archived={}, archived_refs=(), contradictions=0, ts=1)
+
+
+@pytest.mark.requirement("LIFE-3")
+@pytest.mark.parametrize("error", [StoreError("the disk is full"), RuntimeError("nobody expects this")])
+def test_a_run_that_fails_is_logged_and_the_next_one_comes(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    memory = Failing(error)
+    with caplog.at_level(logging.WARNING), Jobs(cast(MemoryApi, memory), check_seconds=0.001):
+        assert memory.again.wait(WAIT_SECONDS)
+    (record,) = [record for record in caplog.records if record.name == "clew.faces.daemon.jobs"]
+    assert "the lifecycle run failed" in record.getMessage()
+    assert (record.exc_info is not None) == isinstance(error, RuntimeError)
+
+
+@pytest.mark.requirement("HOST-1", "PERF-2")
+def test_what_the_first_context_needs_is_loaded_before_anyone_asks_and_nothing_is_written(memory: Memory) -> None:
+    asked = threading.Event()
+    before = memory.status()
+
+    class Watched:
+        def call(self, request: Request[Any]) -> Any:
+            answer = memory.call(request)
+            asked.set()
+            return answer
+
+    with Jobs(cast(MemoryApi, Watched())):
+        assert asked.wait(WAIT_SECONDS)
+    assert (memory.status().record_count, memory.collections()) == (before.record_count, CollectionList(collections=()))

@@ -1,0 +1,88 @@
+"""What one connection writes happens in the order it was sent, also where no answer is waited for."""
+
+from __future__ import annotations
+
+import threading
+from typing import TypeVar
+
+import pytest
+
+from clew import api
+from clew.api import Request
+from clew.faces.daemon.limits import Limits
+from tests.conftest import OpenMemory
+from tests.testing.daemons import WAIT_S, Serving, Wire, frame, short_folder
+from tests.testing.dict_memory import DictMemory
+
+R = TypeVar("R")
+LIMITS = Limits(frame_bytes=1 << 20, inflight=64, connections=8, deadline_s=WAIT_S)
+
+pytestmark = pytest.mark.requirement("RPC-2", "RPC-3")
+
+
+def send_all(wire: Wire, *calls: tuple[str, dict[str, object]]) -> dict[int, dict[str, object]]:
+    """Send requests in one go, then read all answers; by the place of the request."""
+    wire.send(b"".join(frame(method, params, number) + b"\n" for number, (method, params) in enumerate(calls)))
+    answers = [wire.read() for _ in calls]
+    return {answer["id"]: answer for answer in answers}
+
+
+def test_a_record_is_there_for_every_write_that_follows_it(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    with short_folder() as folder, Serving(memory, folder, LIMITS) as serving, serving.wire() as wire:
+        for number in range(30):
+            put = {"collection": "user:ada", "id": f"r{number}", "text": f"The port is {8000 + number}."}
+            ref = f"user:ada/r{number}"
+            answers = send_all(
+                wire,
+                ("put", put),
+                ("label", {"ref": ref, "importance": "must_remember"}),
+                ("touch", {"uses": {"user:ada": [f"r{number}"]}}),
+                ("merge", {"keep": ref, "drop": [f"user:ada/r{number - 1}"]} if number else {"keep": ref, "drop": []}),
+            )
+            assert "error" not in answers[1], answers[1]
+            assert answers[2]["result"] == {"ok": True, "count": 1}
+            assert number == 0 or "error" not in answers[3], answers[3]
+
+
+class Gated(DictMemory):
+    """Requests of one kind wait at a door; what was carried out is listed in order."""
+
+    def __init__(self, kind: type[Request[object]]) -> None:
+        super().__init__()
+        self.kind = kind
+        self.door = threading.Event()
+        self.done: list[str] = []
+
+    def call(self, request: Request[R]) -> R:
+        if isinstance(request, self.kind):
+            assert self.door.wait(WAIT_S)
+        self.done.append(request.method)
+        if isinstance(request, api.Compact):
+            return api.CompactReceipt(session_id="s", did_compact=False)  # type: ignore[return-value]
+        return super().call(request)
+
+
+PUT = ("put", {"collection": "global", "id": "a", "text": "one"})
+COMPACT = ("compact", {"sessionId": "s"})
+
+
+def test_a_compaction_waits_for_the_turns_that_were_sent_before_it() -> None:
+    memory = Gated(api.Put)
+    with short_folder() as folder, Serving(memory, folder, LIMITS) as serving, serving.wire() as wire:
+        wire.send(b"".join(frame(method, params, method) + b"\n" for method, params in (PUT, COMPACT)))
+        with serving.wire() as other:
+            assert other.result("collections") == {"collections": []}  # the daemon has had time for the compaction
+        assert memory.done == ["collections"]
+        memory.door.set()
+        assert {wire.read()["id"], wire.read()["id"]} == {"put", "compact"}
+        assert memory.done[1:] == ["put", "compact"]
+
+
+def test_a_turn_does_not_wait_for_a_long_compaction_before_it() -> None:
+    memory = Gated(api.Compact)
+    with short_folder() as folder, Serving(memory, folder, LIMITS) as serving, serving.wire() as wire:
+        wire.send(b"".join(frame(method, params, method) + b"\n" for method, params in (COMPACT, PUT)))
+        assert wire.read()["id"] == "put"
+        memory.door.set()
+        assert wire.read()["id"] == "compact"

@@ -1,0 +1,230 @@
+"""What holds of every log of facts: one value at a time, the same past from the same entries, nothing that crashes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import pairwise
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew.config import Config
+from clew.core.predicates import registry
+from clew.engine import Memory
+from clew.errors import InvalidInput, NotFound
+from clew.features.facts.log import Assertion, Entry
+from clew.features.facts.replay import Fact, Facts
+from tests.conftest import FixedClock
+from tests.testing.daemons import short_folder
+from tests.testing.fact_entries import said, taken_back
+from tests.testing.memory_store import MemoryStore
+
+pytestmark = pytest.mark.requirement("FACT-2")
+
+REGISTRY = registry()
+IDS = [f"f{number}" for number in range(12)]
+NOWS = st.integers(0, 12)
+
+assertions = st.builds(
+    lambda id_, subject, predicate, value, start, length, recorded, supersedes, sources: said(
+        id_,
+        value,
+        start,
+        None if length is None else start + length,
+        recorded=recorded,
+        subject=subject,
+        predicate=predicate,
+        supersedes=supersedes,
+        sources=sources,
+    ),
+    st.sampled_from(IDS),
+    st.sampled_from(["billing", "Billing", "ledger"]),
+    st.sampled_from(["status", "uses", "unheard_of"]),
+    st.sampled_from(["x", "X ", "y", "z"]),
+    NOWS,
+    st.none() | st.integers(0, 6),
+    NOWS,
+    st.lists(st.sampled_from(IDS), max_size=2).map(tuple),
+    st.lists(st.sampled_from(["user:ann/m1", *(f"facts:user:ann/{id_}" for id_ in IDS)]), max_size=2).map(tuple),
+)
+invalidations = st.builds(
+    lambda number, facts, at, recorded: taken_back(f"i{number}", *facts, at=at, recorded=recorded),
+    st.integers(0, 5),
+    st.lists(st.sampled_from(IDS), min_size=1, max_size=3),
+    NOWS,
+    NOWS,
+)
+
+
+def each_once(entries: Sequence[Entry]) -> list[Entry]:
+    return list({entry.id: entry for entry in entries}.values())
+
+
+logs = st.lists(assertions | invalidations, max_size=14).map(each_once)
+
+
+def all_facts(facts: Facts) -> list[Fact]:
+    return [fact for _, found in facts.subjects() for fact in found]
+
+
+def shown(facts: Sequence[Fact]) -> list[tuple[str, str, str, int, int | None, tuple[str, ...]]]:
+    return sorted(
+        (each.subject, each.predicate, each.id, each.valid_from_ms, each.valid_to_ms, each.sources) for each in facts
+    )
+
+
+@given(logs)
+def test_values_of_a_single_valued_predicate_never_overlap(log: list[Entry]) -> None:
+    facts = Facts(REGISTRY, log)
+    for subject in ("billing", "ledger"):
+        held = [fact for fact in facts.timeline(subject, "status") if not fact.never_held]
+        for earlier, later in pairwise(held):
+            assert earlier.valid_to_ms is not None
+            assert earlier.valid_to_ms <= later.valid_from_ms
+    for at_ms in range(20):
+        assert len(facts.current("billing", "status", at_ms=at_ms)) <= 1
+
+
+@given(logs)
+def test_the_same_value_never_holds_twice_at_one_time(log: list[Entry]) -> None:
+    facts = Facts(REGISTRY, log)
+    for at_ms in range(20):
+        values = [fact.assertions[0].key for fact in facts.current(at_ms=at_ms)]
+        assert len(values) == len(set(values))
+
+
+@given(logs, st.integers(0, 20), NOWS)
+def test_as_of_a_moment_is_the_state_replayed_to_it(log: list[Entry], valid_ms: int, recorded_ms: int) -> None:
+    until_then = [entry for entry in log if entry.recorded_ms <= recorded_ms]
+    believed = Facts(REGISTRY, log).as_of(valid_ms, recorded_ms)
+    assert shown(believed) == shown(Facts(REGISTRY, until_then).current(at_ms=valid_ms))
+
+
+@given(logs, st.randoms(use_true_random=False))
+def test_entries_in_any_order_and_in_any_steps_give_identical_bytes(log: list[Entry], random) -> None:  # type: ignore[no-untyped-def]
+    whole = Facts(REGISTRY, log)
+    shuffled = list(log)
+    random.shuffle(shuffled)
+    stepwise = Facts(REGISTRY)
+    for entry in shuffled:
+        stepwise.add([entry])
+    assert stepwise.canonical() == whole.canonical()
+    again = Facts(REGISTRY, [*shuffled, *log])
+    assert again.canonical() == whole.canonical()
+
+
+@given(logs)
+def test_every_assertion_is_part_of_exactly_one_fact_and_found_by_what_it_cites(log: list[Entry]) -> None:
+    facts = Facts(REGISTRY, log)
+    parts = [assertion.id for fact in all_facts(facts) for assertion in fact.assertions]
+    assert sorted(parts) == sorted(entry.id for entry in log if isinstance(entry, Assertion))
+    for entry in log:
+        if isinstance(entry, Assertion):
+            fact = facts.get(entry.id)
+            assert fact is not None
+            assert entry in fact.assertions
+            assert all(fact in facts.citing(ref) for ref in entry.sources)
+
+
+@given(logs)
+def test_what_ended_a_fact_begins_where_it_ends(log: list[Entry]) -> None:
+    facts = Facts(REGISTRY, log)
+    for fact in all_facts(facts):
+        if fact.ended_by is not None:
+            ending = next(entry for entry in facts.assertions() if entry.id == fact.ended_by)
+            assert fact.valid_to_ms is not None
+            assert ending.valid_from_ms <= fact.valid_to_ms or fact.never_held
+
+
+# --- through the engine --------------------------------------------------------------------------------
+
+
+class Move(NamedTuple):
+    what: str
+    subject: str
+    predicate: str
+    value: str
+    start: int | None
+    length: int | None
+    pick: int
+
+
+moves = st.lists(
+    st.builds(
+        Move,
+        st.sampled_from(["assert", "assert", "assert", "invalidate", "supersede", "tick"]),
+        st.sampled_from(["billing", "BILLING", "ledger"]),
+        st.sampled_from(["status", "uses"]),
+        st.sampled_from(["x", "y"]),
+        st.none() | st.integers(0, 12),
+        st.none() | st.integers(1, 6),
+        st.integers(0, 20),
+    ),
+    max_size=12,
+)
+
+
+def carry_out(memory: Memory, clock: FixedClock, done: Sequence[Move], *, on_facts: bool) -> None:
+    """What a caller might do, right or wrong; each fact rests on one root, or on a fact that was there before."""
+    memory.put("user:ann", "root", "The root of it all.", {"ts": 1})
+    facts: list[str] = []
+    for move in done:
+        named = facts[move.pick % len(facts)] if facts else "f_none"
+        source = f"facts:user:ann/{named}" if on_facts and facts and move.pick % 2 else "user:ann/root"
+        with suppress(InvalidInput, NotFound):
+            if move.what == "tick":
+                clock.ms += 1
+            elif move.what == "invalidate":
+                memory.facts_invalidate(named, user_id="ann", at=move.start)
+            else:
+                receipt = memory.facts_assert(
+                    move.subject,
+                    move.predicate,
+                    move.value,
+                    user_id="ann",
+                    sources=[source],
+                    valid_from=move.start,
+                    valid_to=None if move.start is None or move.length is None else move.start + move.length,
+                    supersedes=[named] if move.what == "supersede" else [],
+                )
+                facts.append(receipt.fact.id)
+
+
+@contextmanager
+def small_memory() -> Iterator[tuple[Memory, FixedClock]]:
+    clock = FixedClock()
+    clock.ms = 10
+    with short_folder() as folder:
+        config = Config.load(environment={}, data_dir=folder, embedder="none", tokenizer="estimate")
+        with Memory(config, store=MemoryStore(), clock=clock) as memory:
+            yield memory, clock
+
+
+@pytest.mark.requirement("FACT-3")
+@settings(max_examples=50, deadline=None)
+@given(moves)
+def test_whatever_is_written_lints_clean_and_rebuilds_to_identical_bytes(done: list[Move]) -> None:
+    with small_memory() as (memory, clock):
+        carry_out(memory, clock, done, on_facts=False)
+        assert memory.facts_lint(user_id="ann").problems == ()
+        rebuilt = memory.facts_rebuild(user_id="ann")
+        assert rebuilt.identical
+        assert memory.facts_rebuild(user_id="ann").digest == rebuilt.digest
+        assert memory.facts_stale(user_id="ann").known is False
+
+
+@pytest.mark.requirement("FACT-3")
+@settings(max_examples=50, deadline=None)
+@given(moves)
+def test_a_chain_of_facts_goes_stale_with_its_root(done: list[Move]) -> None:
+    with small_memory() as (memory, clock):
+        carry_out(memory, clock, done, on_facts=True)
+        held = memory.facts_current(user_id="ann")
+        memory.put("user:ann", "root", "It says something else now.", {"ts": 1})
+        after = memory.facts_current(user_id="ann")
+        assert after.facts == ()
+        assert {fact.id for fact in after.stale} == {fact.id for fact in (*held.facts, *held.stale)}
+        assert all(fact.why for fact in after.stale)

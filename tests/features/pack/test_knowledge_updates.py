@@ -1,0 +1,34 @@
+"""Questions on something that changed, from LongMemEval: the newer value is packed, and only older ones are marked."""
+
+from __future__ import annotations
+
+import pytest
+from bench.knowledge_updates import ADDED_UP, UPDATES, Asked, measure
+from bench.retrieval.files import read_json
+
+from tests.testing.data import shared
+
+pytestmark = pytest.mark.requirement("PACK-5", "PACK-7")
+
+WORDS_ALONE = "none"
+
+
+def questions(sort: str) -> list[Asked]:
+    asked = read_json(shared("longmemeval/oracle.json.gz"), list[Asked])
+    return [one for one in asked if one.question_type == sort]
+
+
+def test_the_newer_value_is_packed_and_some_older_ones_say_that_they_are_over() -> None:
+    pairs = [pair for asked in questions(UPDATES) if (pair := measure(asked, WORDS_ALONE)) is not None]
+    assert len(pairs) >= 20
+    said, accepted = zip(*pairs, strict=True)
+    for outcomes in (said, accepted):
+        assert sum(outcome.newer for outcome in outcomes) >= 0.9 * len(pairs)
+    assert sum(outcome.marked for outcome in said) >= 5
+    assert sum(outcome.unmarked for outcome in accepted) <= sum(outcome.unmarked for outcome in said)
+
+
+def test_evidence_that_adds_up_is_not_taken_for_a_contradiction() -> None:
+    pairs = [pair for asked in questions(ADDED_UP)[:12] if (pair := measure(asked, WORDS_ALONE)) is not None]
+    assert pairs
+    assert all(outcome.marked == 0 for pair in pairs for outcome in pair)

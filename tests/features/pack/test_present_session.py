@@ -1,0 +1,68 @@
+"""What the reader has before him leads to nothing: it does not lower what is asked of the rest of a pack."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew.api import Bundle
+from clew.core.model import Trust
+from clew.engine import Memory
+from clew.features.pack.rules import NEXT_TO_BEST, Policy, eased
+from tests.conftest import NOW_MS, OpenMemory
+from tests.features.pack.test_pack_rules import considered
+
+pytestmark = pytest.mark.requirement("PACK-3", "HOST-2")
+
+POLICY = Policy(min_similarity=0.4, items=5, budget_tokens=1000, present_session="now")
+QUERY = "Which channel does the harbour pilot Odile take at low tide?"
+NEAR = "The harbour pilot Odile waits for the channel."
+BESIDE = "Odile the pilot was born near the harbour."
+
+
+class TestLessIsAsked:
+    def test_where_something_of_another_session_is_near_enough(self) -> None:
+        near = considered("near", origin="then/near", similarity=0.6)
+        assert eased(POLICY, [near]).min_similarity == pytest.approx(0.6 * NEXT_TO_BEST)
+
+    def test_of_nothing_where_only_the_present_session_is_near_enough(self) -> None:
+        present = considered("near", origin="now/near", similarity=0.6)
+        beside = considered("beside", origin="then/beside", similarity=0.39)
+        assert eased(POLICY, [present, beside]) == POLICY
+
+    def test_by_the_nearest_that_is_not_of_the_present_session(self) -> None:
+        present = considered("nearest", origin="now/nearest", similarity=0.7)
+        near = considered("near", origin="then/near", similarity=0.5)
+        assert eased(POLICY, [present, near]).min_similarity == pytest.approx(0.5 * NEXT_TO_BEST)
+
+    @pytest.mark.parametrize("trust", [Trust.QUARANTINED, Trust.UNTRUSTED])
+    def test_of_nothing_where_only_what_may_not_be_shown_is_near_enough(self, trust: Trust) -> None:
+        assert eased(POLICY, [considered("near", origin="then/near", similarity=0.6, trust=trust)]) == POLICY
+
+    def test_never_more(self) -> None:
+        assert eased(POLICY, [considered("same", origin="then/same", similarity=1.0)]) == POLICY
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    """Where one turn is near enough to be packed, and another only beside it."""
+    memory = open_memory(pack_min_similarity=0.8, gate_threshold=1.0)
+    memory.ingest("now", "user", NEAR, user_id="ann", id="near", ts=NOW_MS)
+    memory.ingest("then", "user", BESIDE, user_id="ann", id="beside", ts=NOW_MS)
+    assert memory.flush().ok
+    return memory
+
+
+def reasons(bundle: Bundle) -> dict[str, str]:
+    assert bundle.trace is not None
+    return {item.ref: item.reason for item in bundle.trace.candidates}
+
+
+def test_what_stands_beside_the_best_is_packed_with_it(memory: Memory) -> None:
+    bundle = memory.pack(QUERY, user_id="ann", trace=True)
+    assert reasons(bundle) == {"turns:ann/now/near": "relevant", "turns:ann/then/beside": "relevant"}
+
+
+def test_what_stands_beside_the_present_session_alone_is_not_packed(memory: Memory) -> None:
+    bundle = memory.pack(QUERY, user_id="ann", exclude_session="now", trace=True)
+    assert reasons(bundle) == {"turns:ann/now/near": "present", "turns:ann/then/beside": "score"}
+    assert bundle.abstained
