@@ -15,6 +15,7 @@ from bench.system import HITS
 from clew import Memory
 from clew.api import Import
 from clew.config import Config
+from clew.core.collections import Collection
 from clew.core.ports import Vectors
 from clew.errors import StoreError
 
@@ -72,7 +73,7 @@ def open_store(folder: Path) -> ClewStore:
 def imported(
     record: Record,
     *,
-    places: Mapping[str, str] | None = None,
+    places: Mapping[Collection, str] | None = None,
     raw: bool = False,
     role: str | None = None,
     provenance: str = "memory",
@@ -83,8 +84,8 @@ def imported(
         "clew": 1,
         "raw": raw,
         "places": [
-            {"collection": collection, "id": id_}
-            for collection, id_ in (places or {record.collection: record.id}).items()
+            {"collection": str(collection), "id": id_}
+            for collection, id_ in (places or {Collection(record.collection): record.id}).items()
         ],
         "ts": record.ts_ms,
         "role": role,

@@ -16,7 +16,8 @@ from bench.retrieval.corpus import Corpus
 from bench.retrieval.embedding import SharedEmbedder
 from bench.retrieval.metrics import recall
 from clew.core.calibration import Calibration
-from clew.core.identity import turn_name, turns_of
+from clew.core.collections import Collection
+from clew.core.ids import turn_name
 from clew.index.collection import CollectionIndex, LexicalLane
 from clew.index.vectors import Grid, encode, to_grid
 from clew.kernel.intake import search_terms
@@ -85,7 +86,7 @@ class _RememberingIndex(CollectionIndex):
 
 
 def _conversation(corpus: Corpus, embedder: SharedEmbedder) -> Conversation:
-    index = _RememberingIndex(turns_of(USER))
+    index = _RememberingIndex(Collection.turns(USER))
     index.apply(Feed(len(corpus.turns), True, list(_rows(corpus, embedder))))
     return Conversation(
         name=corpus.name,

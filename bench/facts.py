@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from clew import Memory
 from clew.config import Config
+from clew.core.collections import Collection
 from clew.core.model import Draft, Metadata, Provenance, Trust
 from clew.core.predicates import sentence
 from clew.features.facts.log import Assertion, assertion_id, metadata_of, text_hash
@@ -196,7 +197,7 @@ def record(collection: str, id_: str, text: str, metadata: Metadata, ts_ms: int)
         terms=search_terms(text, None, ts_ms),
         metadata=metadata,
     )
-    return NewRecord(draft, Place(collection, id_))
+    return NewRecord(draft, Place(Collection(collection), id_))
 
 
 def filled_table(entries: list[Assertion]) -> sqlite3.Connection:

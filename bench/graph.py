@@ -24,6 +24,7 @@ from time import perf_counter, process_time, thread_time
 
 from clew.api import GraphNeighbours
 from clew.config import Config
+from clew.core.collections import Collection
 from clew.core.model import Draft, Provenance, Trust
 from clew.engine import Memory
 from clew.features.graph import linking
@@ -98,7 +99,7 @@ def _fill(memory: Memory, chance: random.Random, edges: int) -> dict[str, list[s
     after = 0
     for start in range(0, edges // EDGES_A_RECORD, BATCH):
         numbers = range(start, min(start + BATCH, edges // EDGES_A_RECORD))
-        store.put([NewRecord(_draft(number), Place(f"user:{USER}", str(number))) for number in numbers])
+        store.put([NewRecord(_draft(number), Place(Collection.memories(USER), str(number))) for number in numbers])
         keys = [stored.key for stored in store.export(after, BATCH)]
         store.link([], {key: (OWNER, _extract(chance, walks)) for key in keys})
         after = keys[-1]

@@ -26,7 +26,8 @@ from bench.retrieval.files import read_json
 from clew import Memory, Message
 from clew.api import Bundle, FactsAccept, FactsReview, Flush, Pack
 from clew.config import Config
-from clew.core import identity
+from clew.core.collections import Collection
+from clew.core.ids import memory_id
 
 USER = "u"
 UPDATES, ADDED_UP = "knowledge-update", "multi-session"
@@ -144,10 +145,10 @@ def _accept_all(memory: Memory) -> None:
 def shown_as(turn: str) -> set[str]:
     """The references under which a pack may show a turn, or the memory that was kept from it."""
     session, _, id_ = turn.partition("/")
-    views = (identity.session(session), identity.session_raw(session))
-    across = (identity.turns_of(USER), identity.replies_to(USER))
+    views = (Collection.session(session), Collection.raw(session))
+    across = (Collection.turns(USER), Collection.replies(USER))
     own = (*(f"{name}/{id_}" for name in views), *(f"{name}/{turn}" for name in across))
-    return {*own, f"{identity.memories_of(USER)}/{identity.memory_id(identity.turns_of(USER), turn)}"}
+    return {*own, f"{Collection.memories(USER)}/{memory_id(Collection.turns(USER), turn)}"}
 
 
 def _evidence(asked: Asked) -> Iterator[tuple[str, Said]]:

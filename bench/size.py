@@ -33,7 +33,8 @@ from bench.run import ROOT
 from bench.system import HITS
 from clew import Memory
 from clew.config import Config
-from clew.core.identity import memories_of, session, session_raw, turn_name, turns_of
+from clew.core.collections import Collection
+from clew.core.ids import turn_name
 from clew.core.ports import Vectors
 from clew.errors import ClewError, EmbedderFailed
 from clew.faces.daemon.run import tune_interpreter
@@ -52,7 +53,7 @@ WARM_UP = 20
 QUESTIONS = 200
 TICKS_MS = (1, 2, 5, 10, 20, 50, 100, 200)
 
-KINDS = {"memories": memories_of(USER), "turns": turns_of(USER)}
+KINDS = {"memories": Collection.memories(USER), "turns": Collection.turns(USER)}
 """What a collection holds, and its name."""
 
 
@@ -120,7 +121,7 @@ def _lines_of(kind: str, records: Iterable[Record]) -> Iterator[str]:
             yield imported(record)
             continue
         where = f"s{record.number // SESSION_TURNS}"
-        places = {session(where): record.id, session_raw(where): record.id}
+        places = {Collection.session(where): record.id, Collection.raw(where): record.id}
         yield imported(
             record,
             raw=True,

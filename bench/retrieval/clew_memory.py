@@ -10,7 +10,8 @@ from itertools import groupby
 from bench.retrieval.corpus import Corpus, Question, Turn
 from clew.api import Message, Pack
 from clew.config import Config
-from clew.core import identity
+from clew.core.collections import Collection
+from clew.core.ids import memory_id, turn_name
 from clew.core.ports import Embedder
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, StoreError
@@ -103,11 +104,11 @@ class _StandingClock:
 
 def _places_of(turn: Turn) -> Iterator[str]:
     """Where a turn may be found: in its session, among what the user said, as the memory kept from it."""
-    said = identity.turns_of(USER)
-    name = identity.turn_name(turn.session, turn.name)
-    yield f"{identity.session(turn.session)}/{turn.name}"
+    said = Collection.turns(USER)
+    name = turn_name(turn.session, turn.name)
+    yield f"{Collection.session(turn.session)}/{turn.name}"
     yield f"{said}/{name}"
-    yield f"{identity.memories_of(USER)}/{identity.memory_id(said, name)}"
+    yield f"{Collection.memories(USER)}/{memory_id(said, name)}"
 
 
 def _message(turn: Turn) -> Message:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from bench.retrieval.files import read_lines
 from bench.retrieval.run import EMBEDDING, Report
 from bench.retrieval.systems import Equipment
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
 
@@ -65,7 +65,7 @@ def measure(rows: Sequence[Row], equipment: Equipment, report: Report) -> dict[s
         with Memory(config, embedder=equipment.embedder) as memory:
             for number, row in enumerate(rows):
                 for place, text in enumerate(row.memories):
-                    memory.put(identity.memories_of(str(number)), f"m{place}", text)
+                    memory.put(Collection.memories(str(number)), f"m{place}", text)
             memory.flush(timeout_ms=SETTLE_MS)
             counts: dict[str, list[int]] = {}
             for number, row in enumerate(rows):

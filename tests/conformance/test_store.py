@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.core.collections import Collection
 from clew.errors import Conflict, RawHistoryProtected
 from clew.storage.protocol import JOURNAL_LIMIT, Place, Store, Task
 from clew.storage.sqlite import SqliteStore
@@ -196,7 +197,7 @@ def test_tasks_wait_in_order_until_they_are_finished(store: Store) -> None:
     assert [task.draft.text for task in store.queued(Task.EMBED, 9)] == ["b", "c"]
     gate = store.queued(Task.GATE, 1)[0]
     assert gate.vector == VECTOR
-    assert Place("turns:u", "s/a") in gate.places
+    assert Place(Collection("turns:u"), "s/a") in gate.places
 
 
 def test_finishing_promotes_in_the_same_step(store: Store) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.core.collections import Collection
 from clew.core.model import Trust
 from clew.storage.graphing import Entity, GraphCounts
 from clew.storage.protocol import Marking, NewRecord, Place, Store, Task
@@ -40,7 +41,7 @@ def says(*entities: Named, weight: float = 0.5, kind: EdgeKind = EdgeKind.USES) 
 def written(store: Store, id_: str, extract: Extract, *, owner: str = OWNER, text: str = "") -> int:
     """A record that says something; its key."""
     store.put([record(text or id_, id=id_, tasks=(Task.LINK,))])
-    (task,) = [task for task in store.queued(Task.LINK, 100) if task.places == (Place("user:u", id_),)]
+    (task,) = [task for task in store.queued(Task.LINK, 100) if task.places == (Place(Collection("user:u"), id_),)]
     store.link([task.seq], {task.record_key: (owner, extract)})
     return task.record_key
 
@@ -63,7 +64,7 @@ def test_what_a_record_says_is_found_from_either_end(store: Store) -> None:
     assert around(store, "kafka") == [("atlas", "uses", "kafka", 0.5)]
     assert store.said([key, 999]) == {key: (OWNER, says(ATLAS, KAFKA))}
     assert store.pending(Task.LINK) == 0
-    assert store.homes([key, 999]) == {key: (Place("user:u", "a"),)}
+    assert store.homes([key, 999]) == {key: (Place(Collection("user:u"), "a"),)}
 
 
 def test_a_record_says_something_else_in_place_of_what_it_said(store: Store) -> None:
@@ -100,7 +101,7 @@ def test_edges_and_entities_leave_with_the_last_record_that_says_them(store: Sto
     elif way == "clear":
         store.clear("user:u")
     elif way == "replace":
-        store.put([NewRecord(draft("other words", role=None), Place("user:u", "a"))])
+        store.put([NewRecord(draft("other words", role=None), Place(Collection("user:u"), "a"))])
     else:
         kind = PurgeKind.RECORD if way == "purge record" else PurgeKind.USER
         store.purge(Purge("p", 1, kind, "user:u/a" if kind is PurgeKind.RECORD else "u"))
@@ -129,7 +130,7 @@ def test_a_record_that_has_gone_meanwhile_says_nothing(store: Store) -> None:
 @pytest.mark.requirement("PACK-4")
 def test_what_a_record_says_is_trusted_as_the_record_is(store: Store) -> None:
     key = written(store, "a", says(ATLAS, KAFKA))
-    place = Place("user:u", "a")
+    place = Place(Collection("user:u"), "a")
     store.mark([Marking(place, trust=Trust.UNTRUSTED)])
     assert (named(store, "kafka"), around(store, "atlas")) == ([], [])
     assert store.entities([OWNER], [], 0, 10, untrusted=False) == []
@@ -148,7 +149,7 @@ def test_the_heaviest_edges_come_first_and_untrusted_ones_do_not_displace_them(s
     for number in range(6):
         other = Named(EntityKind.TOOL, f"tool {number}", f"Tool {number}")
         written(store, f"t{number}", says(ATLAS, other, weight=0.9 - number / 10))
-    store.mark([Marking(Place("user:u", "t0"), trust=Trust.UNTRUSTED)])
+    store.mark([Marking(Place(Collection("user:u"), "t0"), trust=Trust.UNTRUSTED)])
     assert [target for _, _, target, _ in around(store, "atlas", limit=2)] == ["tool 1", "tool 2"]
     shown = [target for _, _, target, _ in around(store, "atlas", limit=2, untrusted=True)]
     assert shown == ["tool 1", "tool 2", "tool 0"]
@@ -162,7 +163,7 @@ def test_a_title_is_that_of_the_oldest_record_that_may_be_shown(store: Store) ->
     assert store.naming(entity.key, 10, untrusted=False) == [second, first]
     assert store.namings([entity.key], 10, untrusted=False) == {entity.key: 2}
     assert store.namings([entity.key], 1, untrusted=False) == {entity.key: 1}
-    store.mark([Marking(Place("user:u", "a"), trust=Trust.UNTRUSTED)])
+    store.mark([Marking(Place(Collection("user:u"), "a"), trust=Trust.UNTRUSTED)])
     assert store.titles([entity.key], untrusted=True) == {entity.key: "Atlas"}
     assert store.naming(entity.key, 10, untrusted=True) == [second, first]
     assert store.naming(entity.key, 10, untrusted=False) == [second]
@@ -181,8 +182,10 @@ def test_entities_are_listed_a_page_at_a_time_by_kind(store: Store) -> None:
 
 def test_the_entities_that_a_place_names_are_found(store: Store) -> None:
     written(store, "a", says(ATLAS, KAFKA))
-    place = Place("user:u", "a")
-    found = store.entities_seen([place, Place("user:u", "none"), Place("none", "a")], [OWNER], untrusted=False)
+    place = Place(Collection("user:u"), "a")
+    found = store.entities_seen(
+        [place, Place(Collection("user:u"), "none"), Place(Collection("none"), "a")], [OWNER], untrusted=False
+    )
     assert {(at, item.name) for at, item in found} == {(place, "atlas"), (place, "kafka")}
     assert store.entities_seen([place], ["shared"], untrusted=False) == []
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.core.collections import Collection
 from clew.core.model import Provenance
 from clew.errors import ClewError, Conflict, RawHistoryProtected
 from clew.storage.protocol import NewSummary, Place, Shard, Store, Task
@@ -18,7 +19,7 @@ from tests.testing.memory_store import MemoryStore
 
 MakeStore = Callable[[], Store]
 
-GUIDANCE = Place("elevated:user:u", "s/a")
+GUIDANCE = Place(Collection("elevated:user:u"), "s/a")
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -186,7 +187,11 @@ def test_a_shard_is_the_turn_itself_in_one_more_place(store: Store) -> None:
     records = store.counts().records
     store.condense("s", [summary("x", "ab")], [Shard("a", GUIDANCE)])
     assert [item.text for item in store.page("elevated:user:u", 0, 9)] == ["said a"]
-    assert store.places("elevated:user:u", "s/a") == (GUIDANCE, Place("session_raw:s", "a"), Place("turns:u", "s/a"))
+    assert store.places("elevated:user:u", "s/a") == (
+        GUIDANCE,
+        Place(Collection("session_raw:s"), "a"),
+        Place(Collection("turns:u"), "s/a"),
+    )
     assert store.counts().records == records + 1
 
 
@@ -273,7 +278,10 @@ def test_turns_and_summaries_come_back_into_the_view_once(store: Store) -> None:
     assert store.readmit("s", ["x", "d", "unknown", "d", "y"]) == 2
     assert ids(store, "session:s") == ["y", "x", "d"]
     assert store.readmit("s", ["x", "d"]) == 0
-    assert store.places("session:s", "x") == (Place("session:s", "x"), Place("session_summary:s", "x"))
+    assert store.places("session:s", "x") == (
+        Place(Collection("session:s"), "x"),
+        Place(Collection("session_summary:s"), "x"),
+    )
 
 
 @pytest.mark.requirement("STORE-1")
@@ -288,10 +296,14 @@ def test_nothing_of_another_session_is_readmitted(store: Store) -> None:
 
 @pytest.mark.requirement("STORE-1")
 def test_places_tell_where_a_record_stands_and_none_where_it_does_not(store: Store) -> None:
-    everywhere = (Place("session:s", "a"), Place("session_raw:s", "a"), Place("turns:u", "s/a"))
+    everywhere = (
+        Place(Collection("session:s"), "a"),
+        Place(Collection("session_raw:s"), "a"),
+        Place(Collection("turns:u"), "s/a"),
+    )
     assert store.places("turns:u", "s/a") == store.places("session:s", "a") == everywhere
     store.remove("session:s", ["a"])
-    assert store.places("session_raw:s", "a") == (Place("_dismissed:s", "a"), *everywhere[1:])
+    assert store.places("session_raw:s", "a") == (Place(Collection("_dismissed:s"), "a"), *everywhere[1:])
     assert store.places("session:s", "a") == store.places("session:s", "unknown") == store.places("nowhere", "a") == ()
 
 

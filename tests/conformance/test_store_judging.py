@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.core.identity import memory_id
+from clew.core.collections import Collection
+from clew.core.ids import memory_id
 from clew.core.lineage import Lineage
 from clew.core.marks import By, Mark, made, value_of
 from clew.core.model import Provenance, Trust
@@ -57,7 +58,7 @@ def order(kind: PurgeKind, target: str, id_: str = "p1") -> Purge:
 def test_a_turn_is_judged_without_its_text_being_touched(store: Store) -> None:
     store.append([turn("said", id="a", user="u")])
     mark = made({"trust": "quarantined", "reason": "asked for"}, By.OPERATOR, 7)
-    assert store.mark([Marking(Place("session:s", "a"), {Mark.TRUST: mark}, Trust.QUARANTINED)]) == 1
+    assert store.mark([Marking(Place(Collection("session:s"), "a"), {Mark.TRUST: mark}, Trust.QUARANTINED)]) == 1
     for name, id_ in (("session:s", "a"), ("session_raw:s", "a"), ("turns:u", "s/a")):
         (found,) = store.get(name, [id_])
         assert (found.text, found.trust, found.marks) == ("said", Trust.QUARANTINED, {"trust": mark})
@@ -69,7 +70,7 @@ def test_a_turn_is_judged_without_its_text_being_touched(store: Store) -> None:
 @pytest.mark.requirement("CAPTURE-2")
 def test_what_the_operator_marked_is_not_overwritten(store: Store) -> None:
     store.put([record("old", id="a")])
-    place = Place("user:u", "a")
+    place = Place(Collection("user:u"), "a")
     store.mark([Marking(place, {Mark.KIND: made("decision", By.OPERATOR, 1)})])
     store.mark([Marking(place, {Mark.KIND: made("note", By.CLEW, 2), Mark.RETENTION: made("P1", By.CLEW, 2)})])
     marked = replace(draft("new"), marks={"kind": made("note", By.CLEW, 3)})
@@ -87,12 +88,12 @@ def test_what_the_operator_quarantined_stays_so_when_its_text_changes_and_confid
     store: Store,
 ) -> None:
     for verdict in (Trust.QUARANTINED, Trust.TRUSTED):
-        place = Place("user:u", verdict.value)
+        place = Place(Collection("user:u"), verdict.value)
         store.put([NewRecord(draft("old"), place)])
         mark = made({"trust": verdict.value, "reason": ""}, By.OPERATOR, 1)
         store.mark([Marking(place, {Mark.TRUST: mark}, verdict)])
         store.put([NewRecord(draft("new"), place)])
-        again = Place("user:u", f"same {verdict.value}")
+        again = Place(Collection("user:u"), f"same {verdict.value}")
         store.put([NewRecord(draft("same"), again)])
         store.mark([Marking(again, {Mark.TRUST: mark}, verdict)])
         store.put([NewRecord(draft("same", other="metadata"), again)])
@@ -104,7 +105,7 @@ def test_what_the_operator_quarantined_stays_so_when_its_text_changes_and_confid
 
 @pytest.mark.requirement("PACK-4")
 def test_marking_what_is_not_there_changes_nothing(store: Store) -> None:
-    assert store.mark([Marking(Place("user:u", "a"), {Mark.KIND: made("note", By.CLEW, 1)})]) == 0
+    assert store.mark([Marking(Place(Collection("user:u"), "a"), {Mark.KIND: made("note", By.CLEW, 1)})]) == 0
     assert store.collections() == []
     assert store.withheld("user:u") == []
 
@@ -115,22 +116,22 @@ def test_marking_what_is_not_there_changes_nothing(store: Store) -> None:
 @pytest.mark.requirement("LIFE-3")
 def test_a_record_moves_to_another_collection_and_back_with_all_it_has(store: Store) -> None:
     store.adopt_model(MODEL)
-    store.put([NewRecord(draft("kept"), Place("user:u", "a"), vector=VECTOR)])
+    store.put([NewRecord(draft("kept"), Place(Collection("user:u"), "a"), vector=VECTOR)])
     store.touch({"user:u": ["a"]}, 9)
     before = store.feed("user:u", 0).until
-    assert store.move([Place("user:u", "a"), Place("user:u", "unknown")], "archive:user:u") == 1
+    assert store.move([Place(Collection("user:u"), "a"), Place(Collection("user:u"), "unknown")], "archive:user:u") == 1
     assert ids(store, "user:u") == []
     assert store.feed("user:u", before).removed == [1]
     assert store.feed("archive:user:u", 0).added[0].vector == VECTOR
-    assert store.move([Place("archive:user:u", "a")], "user:u") == 1
+    assert store.move([Place(Collection("archive:user:u"), "a")], "user:u") == 1
     (found,) = store.get("user:u", ["a"])
     assert (found.text, found.access_count, found.last_used_ms) == ("kept", 1, 9)
 
 
 @pytest.mark.requirement("LIFE-3")
 def test_a_record_does_not_move_over_another(store: Store) -> None:
-    store.put([record("old", id="a"), NewRecord(draft("new"), Place("archive:user:u", "a"))])
-    assert store.move([Place("archive:user:u", "a")], "user:u") == 0
+    store.put([record("old", id="a"), NewRecord(draft("new"), Place(Collection("archive:user:u"), "a"))])
+    assert store.move([Place(Collection("archive:user:u"), "a")], "user:u") == 0
     assert store.get("user:u", ["a"])[0].text == "old"
 
 
@@ -138,7 +139,11 @@ def test_a_record_does_not_move_over_another(store: Store) -> None:
 def test_turns_and_summaries_do_not_move(store: Store) -> None:
     store.append([turn("said", id="a", user="u"), turn("more", id="b")])
     store.condense("s", [summary("x", "a", "b")])
-    for place in (Place("session_raw:s", "a"), Place("turns:u", "s/a"), Place("session:s", "x")):
+    for place in (
+        Place(Collection("session_raw:s"), "a"),
+        Place(Collection("turns:u"), "s/a"),
+        Place(Collection("session:s"), "x"),
+    ):
         with pytest.raises(RawHistoryProtected):
             store.move([place], "archive:x")
 
@@ -162,7 +167,7 @@ def test_a_bookmark_moves_with_what_was_read_or_not_at_all(store: Store) -> None
     assert store.bookmark("log") is None
     store.put([record("a", id="a")], {"log": "12"})
     with pytest.raises(RawHistoryProtected):
-        store.put([replace(record("b", id="b"), place=Place("session_raw:s", "b"))], {"log": "99"})
+        store.put([replace(record("b", id="b"), place=Place(Collection("session_raw:s"), "b"))], {"log": "99"})
     assert store.bookmark("log") == "12"
 
 
@@ -173,8 +178,10 @@ def test_a_bookmark_moves_with_what_was_read_or_not_at_all(store: Store) -> None
 def test_purging_a_turn_takes_the_memory_and_the_summaries_made_from_it_and_bares_the_rest(store: Store) -> None:
     store.append([turn(f"said {id_}", id=id_, user="u") for id_ in "abcdef"])
     memory = memory_id("turns:u", "s/a")
-    store.put([NewRecord(draft("kept"), Place("user:u", memory)), record("other", id="o")])
-    store.condense("s", [summary("x", "a", "b"), summary("y", "c", "d")], [Shard("a", Place("elevated:user:u", "s/a"))])
+    store.put([NewRecord(draft("kept"), Place(Collection("user:u"), memory)), record("other", id="o")])
+    store.condense(
+        "s", [summary("x", "a", "b"), summary("y", "c", "d")], [Shard("a", Place(Collection("elevated:user:u"), "s/a"))]
+    )
     store.condense("s", [summary("z", "x", "y", level=2), summary("w", "e", priors=("z",))])
     foreseen = store.foresee(order(PurgeKind.RECORD, "session_raw:s/a"))
     assert ids(store, "session_raw:s") == list("abcdef")
@@ -194,9 +201,14 @@ def test_purging_a_user_takes_their_sessions_whole_and_leaves_what_is_others(sto
     store.append([turn("mine", id="a", user="u"), turn("reply", id="b")])
     store.append([turn("shared", id="c", session="both", user="u"), turn("not mine", id="d", session="both", user="v")])
     owned = replace(turn("said for u", id="e", session="both"))
-    store.append([replace(owned, places=(*owned.places, Place("_owned:u", "both/e")))])
-    store.put([record("memory", id="m"), NewRecord(draft("old"), Place("archive:user:u", "n"))])
-    store.put([NewRecord(draft("v's"), Place("user:v", "m")), NewRecord(draft("note"), Place("ledger:session:s", "n"))])
+    store.append([replace(owned, places=(*owned.places, Place(Collection("_owned:u"), "both/e")))])
+    store.put([record("memory", id="m"), NewRecord(draft("old"), Place(Collection("archive:user:u"), "n"))])
+    store.put(
+        [
+            NewRecord(draft("v's"), Place(Collection("user:v"), "m")),
+            NewRecord(draft("note"), Place(Collection("ledger:session:s"), "n")),
+        ]
+    )
     store.add_hint(1, "session_end", "s", {})
     store.add_hint(1, "session_end", "both", {})
     store.touch({}, 1, trace("t1"))
@@ -218,7 +230,7 @@ def test_purging_a_source_takes_everything_from_that_address(store: Store) -> No
     other = replace(draft("other", role=None), metadata={"sourceUrl": "https://a.example/y", "artifact": "f2"})
     again = replace(draft("again", role=None), metadata={"sourceUrl": "https://a.example/x", "artifact": "f2"})
     for id_, about in (("p", page), ("o", other), ("q", again)):
-        store.put([NewRecord(about, Place("ledger:user:u", id_))])
+        store.put([NewRecord(about, Place(Collection("ledger:user:u"), id_))])
     purged = store.purge(order(PurgeKind.SOURCE, "https://a.example/x"))
     assert (purged.records, purged.captures, purged.artifacts) == (2, ("ledger:user:u/p", "ledger:user:u/q"), ("f1",))
     assert ids(store, "ledger:user:u") == ["o"]
@@ -243,7 +255,7 @@ def test_work_under_way_does_not_bring_back_what_was_purged(store: Store) -> Non
     store.append([turn("said", id="a", user="u", tasks=(Task.EMBED, Task.GATE))])
     (task,) = store.queued(Task.GATE, 1)
     store.purge(order(PurgeKind.USER, "u"))
-    kept = NewRecord(task.draft, Place("user:u", "m"), vector=VECTOR)
+    kept = NewRecord(task.draft, Place(Collection("user:u"), "m"), vector=VECTOR)
     store.finish([task.seq], {task.record_key: VECTOR}, {task.seq: kept})
     assert store.pending(Task.EMBED) == 0
     assert "said" not in [item.draft.text for item in store.export(0, 100)]
@@ -285,7 +297,7 @@ def test_what_rests_on_others_goes_when_nothing_is_left_of_them(store: Store) ->
     for ref, sources in resting.items():
         collection, _, id_ = ref.partition("/")
         about = replace(draft(ref, role=None), metadata={"sources": list(sources)})
-        store.put([NewRecord(about, Place(collection, id_))])
+        store.put([NewRecord(about, Place(Collection(collection), id_))])
     store.purge(order(PurgeKind.RECORD, f"{raw}/a"))
     assert ids(store, "facts:user:u") == ["both"]
     assert ids(store, "plans:user:u") == []

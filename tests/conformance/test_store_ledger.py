@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made, value_of
 from clew.errors import RawHistoryProtected
 from clew.storage.protocol import Marking, NewRecord, Place, Store
@@ -17,7 +18,7 @@ from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("CAPTURE-2")
 
-SESSION, USER = Place("ledger:session:s", "e"), Place("ledger:user:u", "e")
+SESSION, USER = Place(Collection("ledger:session:s"), "e"), Place(Collection("ledger:user:u"), "e")
 
 
 @pytest.fixture(params=["memory", "sqlite"])

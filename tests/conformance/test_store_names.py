@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.core.collections import Collection
 from clew.core.model import Role
 from clew.errors import Conflict
 from clew.storage.protocol import NewRecord, Place, Store
@@ -83,7 +84,7 @@ def test_a_turn_restored_where_its_name_is_taken_keeps_its_uses_to_itself(store:
 
 @pytest.mark.parametrize("text", ["yes", "no"])
 def test_a_turn_does_not_pass_for_a_record_in_the_view_of_its_session(store: Store, text: str) -> None:
-    store.put([NewRecord(draft(text, role=Role.USER), Place("session:s", "1"))])
+    store.put([NewRecord(draft(text, role=Role.USER), Place(Collection("session:s"), "1"))])
     with pytest.raises(Conflict):
         store.append([turn("yes", id="1")])
     assert store.size("session_raw:s") == 0
@@ -91,7 +92,7 @@ def test_a_turn_does_not_pass_for_a_record_in_the_view_of_its_session(store: Sto
 
 # --- records in several places ---------------------------------------------------------------------------
 
-SESSION, USER = Place("ledger:session:s", "e"), Place("ledger:user:u", "e")
+SESSION, USER = Place(Collection("ledger:session:s"), "e"), Place(Collection("ledger:user:u"), "e")
 
 
 def event(text: str, *also: Place) -> NewRecord:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from clew.core.collections import Collection
 from clew.core.lineage import Graph, Lineage, lineage_of, read_lineage
 from clew.core.model import Provenance, Record, Trust
 
@@ -30,7 +31,7 @@ def lineage(level: int, *source_ids: str, turn_count: int = 2) -> Lineage:
 
 def record(provenance: Provenance, metadata: dict[str, Any]) -> Record:
     return Record(
-        collection="session:s", id="x", text="gist", ts_ms=2000, role=None, provenance=provenance,
+        collection=Collection("session:s"), id="x", text="gist", ts_ms=2000, role=None, provenance=provenance,
         trust=Trust.UNKNOWN, stability=0.3, tokens=1, metadata=metadata, seq=1, version=1,
         access_count=0, last_used_ms=None,
     )  # fmt: skip

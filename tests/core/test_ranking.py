@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.ranking import LEXICAL_SHARE, Weights, fuse, recency, search_score
 
 any_float = st.floats(allow_nan=True, allow_infinity=True)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.core.calibration import Calibration
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.core.relevance import Shared, asks_nothing, related
 from clew.index.collection import CollectionIndex

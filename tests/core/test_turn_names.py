@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.core import identity
+from clew.core.ids import id_of, session_of, turn_name
 from clew.engine import Memory
 from tests.conftest import NOW_MS
 
@@ -19,15 +19,15 @@ ids = st.text(st.sampled_from("a/%25F"), min_size=1, max_size=8)
 
 
 def test_ids_that_look_like_one_another_written_otherwise_give_different_names() -> None:
-    names = [identity.turn_name("s", id_) for id_ in ALIKE]
+    names = [turn_name("s", id_) for id_ in ALIKE]
     assert len(set(names)) == len(ALIKE)
-    assert [identity.id_of(name) for name in names] == ALIKE
+    assert [id_of(name) for name in names] == ALIKE
 
 
 @given(ids, ids)
 def test_a_name_leads_back_to_its_session_and_its_id(session_id: str, id_: str) -> None:
-    name = identity.turn_name(session_id, id_)
-    assert (identity.session_of(name), identity.id_of(name)) == (session_id, id_)
+    name = turn_name(session_id, id_)
+    assert (session_of(name), id_of(name)) == (session_id, id_)
 
 
 def test_turns_whose_ids_look_alike_are_kept_and_found_apart(memory: Memory) -> None:
@@ -36,6 +36,6 @@ def test_turns_whose_ids_look_alike_are_kept_and_found_apart(memory: Memory) -> 
         memory.ingest("s", "user", text, user_id="ann", id=id_, ts=NOW_MS)
     assert memory.flush().ok
     listed = memory.list("turns:ann").records
-    assert {identity.id_of(record.id): record.text for record in listed} == texts
+    assert {id_of(record.id): record.text for record in listed} == texts
     found = memory.search("copper crane", user_id="ann", collections=["turns:ann"]).hits
     assert {hit.record.text for hit in found} == set(texts.values())

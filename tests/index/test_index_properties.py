@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.core.calibration import Calibration
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.ranking import Weights
 from clew.index.cache import IndexCache
 from clew.index.collection import LENGTH_INFLUENCE, RARITY_SIZE, TERM_SATURATION, CollectionIndex

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.ranking import recency
 from clew.engine import Memory
 from tests.conftest import NOW_MS, FixedClock, OpenMemory

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from clew.core.calibration import Calibration
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.ranking import SIMILARITY_ALONE, Weights, fuse, recency, search_score
 from clew.index import collection, vectors
 from clew.index import search as search_module

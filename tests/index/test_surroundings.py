@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.engine import Memory
 from clew.index.collection import CollectionIndex

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from clew.core.calibration import Calibration
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.ranking import SIMILARITY_ALONE, Weights, fuse
 from clew.index import collection, context
 from clew.index import search as search_module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.core import identity
+from clew.core.ids import memory_id
 from clew.core.model import Provenance
 from clew.engine import Memory
 from clew.kernel.search import origin, turn_ref
@@ -55,7 +55,7 @@ def test_a_claim_to_come_from_the_present_session_does_not_keep_a_record_out_of_
 def test_only_the_memory_that_clew_kept_from_a_turn_is_cited_as_that_turn(memory: Memory) -> None:
     store = memory._parts.store
     (turn,) = store.get("turns:ann", ["then/said"])
-    kept, claims = store.get("user:ann", [identity.memory_id("turns:ann", "then/said"), "mine"])
+    kept, claims = store.get("user:ann", [memory_id("turns:ann", "then/said"), "mine"])
     assert claims.provenance is kept.provenance is Provenance.MEMORY
     assert origin(kept) == origin(turn) == "then/said"
     assert turn_ref(kept) == turn_ref(turn) == "session_raw:then/said"

@@ -10,7 +10,7 @@ from bench.off_topic import USER, sessions_of
 from clew import Memory, Message
 from clew.api import Context, Pack, Why
 from clew.features.context.assemble import UNRELATED
-from clew.features.pack.rules import Reason
+from clew.features.pack.choice import Reason
 from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.testing.data import nothing_may_be_skipped, shared
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew.api import Event, Line, MemoryApi, Recall, Timeline
+from clew.core.collections import Collection
 from clew.errors import InvalidInput, NotFound
 from clew.features.ledger.lookup import recall_lines, timeline
 from clew.kernel.search import cut, prepare
@@ -238,7 +239,7 @@ def test_what_is_archived_is_out_of_recall_and_still_has_a_timeline(tmp_path: Pa
     keep(parts, event("a pelican called Otto", id="e1", session_id=None, user_id="ann"))
     harvest_all(parts)
     assert len(recall_lines(parts, Recall(text="pelican", user_id="ann")).lines) == 1
-    parts.store.move([Place("ledger:user:ann", "e1")], "archive:ledger:user:ann")
+    parts.store.move([Place(Collection("ledger:user:ann"), "e1")], "archive:ledger:user:ann")
     assert recall_lines(parts, Recall(text="pelican", user_id="ann")).lines == ()
     shown = timeline(parts, Timeline(ref="ledger:user:ann/e1")).lines
     assert [line.ref for line in shown] == ["archive:ledger:user:ann/e1"]

@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 
 from clew.api import Bundle, Message
-from clew.core.identity import MAX_ID_LENGTH
+from clew.core.collections import Collection
+from clew.core.ids import MAX_ID_LENGTH
 from clew.core.marks import By, Mark, made
 from clew.core.model import Trust
 from clew.engine import Memory
-from clew.features.pack.layout import Entry, Shown, rendered
+from clew.features.pack.layout import render
 from clew.storage.protocol import Marking, Place
 from clew.text.excerpts import Layer
-from clew.text.framing import PACK_CLOSE, PACK_OPEN
+from clew.text.framing import PACK_CLOSE, PACK_OPEN, Quoted
 from tests.conftest import NOW_MS, OpenMemory
+from tests.features.pack.test_pack_rules import choice
 from tests.testing.data import shared
 from tests.testing.effort import effort
 from tests.testing.lines import read
@@ -74,13 +76,19 @@ def lines_of(text: str) -> list[dict[str, Any]]:
 
 def test_no_text_in_any_field_breaks_the_frame() -> None:
     for attack in attacks():
-        before, after = (Shown(Entry(ref, "", ref, "fact", "", "x"), Layer.WHOLE, "x") for ref in ("before", "after"))
-        entry = Entry(attack, attack, attack, attack, attack, attack, payload=attack, contradicts="before")
-        text, _ = rendered([before, Shown(entry, Layer.OVERVIEW, attack), after])
+        before, after = choice("before"), choice("after")
+        poison = choice(attack, attack, marks={"kind": attack}, contradicts=before.ref)
+        for item, word in ((before, "before"), (after, "after")):
+            item.quoted = Quoted("", word, "x")
+            item.show(Layer.WHOLE, "x")
+        poison.quoted = Quoted(attack, attack, attack, trust=attack, payload=attack)
+        poison.show(Layer.OVERVIEW, attack)
+        text, _ = render([before, poison, after])
         first, said, last = lines_of(text)
         assert (first["n"], first["who"], last["n"], last["who"]) == (1, "before", 3, "after")
         assert (said["n"], said["dissent"], said["more"]) == (2, "contradicts [1]", "get")
-        assert {said[name] for name in ("when", "who", "text", "trust", "payload", "ref")} == {attack}
+        assert {said[name] for name in ("when", "who", "text", "trust", "payload")} == {attack}
+        assert said["ref"] == poison.ref == f"user:u/{attack}"
 
 
 @pytest.fixture
@@ -98,7 +106,7 @@ def poisoned(open_memory: OpenMemory) -> Memory:
     store = memory._parts.store
     held = store.page("session:s", 0, 10_000)
     kinds = {Mark.KIND.value: made(PACK_CLOSE, By.OPERATOR, NOW_MS)}
-    store.mark([Marking(Place("session:s", record.id), kinds) for record in held])
+    store.mark([Marking(Place(Collection("session:s"), record.id), kinds) for record in held])
     return memory
 
 
@@ -138,7 +146,7 @@ def _check_quotation(bundle: Bundle) -> int:
 def test_nothing_of_a_quarantined_text_is_in_a_trace_or_an_explanation(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.put("user:u", "bad", "The hidden codeword is xylophone")
-    marking = Marking(Place("user:u", "bad"), {}, Trust.QUARANTINED)
+    marking = Marking(Place(Collection("user:u"), "bad"), {}, Trust.QUARANTINED)
     memory._parts.store.mark([marking])
     bundle = memory.pack("hidden codeword", user_id="u", untrusted=True, trace=True)
     assert bundle.items == ()

@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from clew.core.collections import Collection
 from clew.core.model import Provenance
 from clew.errors import ClewError
 from clew.index.collection import CollectionIndex
@@ -68,7 +69,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(session=sessions, covered=st.lists(st.tuples(st.sampled_from("xyza"), nodes), max_size=2), shards=nodes)
     def condense(self, session: str, covered: list[tuple[str, list[str]]], shards: list[str]) -> None:
         summaries = [summary(id_, sources) for id_, sources in covered]
-        kept = [Shard(id_, Place("elevated:user:u", f"{session}/{id_}")) for id_ in shards]
+        kept = [Shard(id_, Place(Collection("elevated:user:u"), f"{session}/{id_}")) for id_ in shards]
         self.both(lambda store: store.condense(session, summaries, kept))
 
     @rule(session=sessions, ids=nodes)

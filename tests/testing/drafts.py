@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clew.core.collections import Collection
 from clew.core.model import Draft, Provenance, Role, Trust
 from clew.core.ports import EmbedderIdentity
 from clew.storage.protocol import NewRecord, NewTurn, Place, Task
@@ -37,13 +38,13 @@ def turn(
     tasks: tuple[Task, ...] = (),
     role: Role = Role.USER,
 ) -> NewTurn:
-    places = [Place(f"session_raw:{session}", id), Place(f"session:{session}", id)]
+    places = [Place(Collection(f"session_raw:{session}"), id), Place(Collection(f"session:{session}"), id)]
     if user is not None:
-        places.append(Place(f"turns:{user}", f"{session}/{id}"))
+        places.append(Place(Collection(f"turns:{user}"), f"{session}/{id}"))
     return NewTurn(draft(text, role=role), tuple(places), tasks)
 
 
 def record(
     text: str, *, id: str, collection: str = "user:u", tasks: tuple[Task, ...] = (), **metadata: Any
 ) -> NewRecord:
-    return NewRecord(draft(text, role=None, **metadata), Place(collection, id), tasks)
+    return NewRecord(draft(text, role=None, **metadata), Place(Collection(collection), id), tasks)

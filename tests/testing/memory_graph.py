@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from clew.core.identity import digest
+from clew.core.ids import digest
 from clew.core.model import Trust
 from clew.storage.graphing import Edge, Entity, GraphCounts
 from clew.storage.protocol import Place, Task

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 
-from clew.core import identity
+from clew.core.collections import Collection, CollectionKind
 from clew.core.lineage import read_lineage
 from clew.core.marks import merged
 from clew.core.model import Metadata, Provenance, Trust
@@ -62,12 +62,12 @@ class Judged(Held):
         if member is None:
             return False
         text = self._state.texts[member.text]
-        if text.raw or text.draft.provenance is Provenance.SUMMARY or identity.is_raw(collection):
+        if text.raw or text.draft.provenance is Provenance.SUMMARY or Collection(collection).is_raw:
             raise RawHistoryProtected(f"{place.id!r} in {place.collection} is a turn or a summary; it does not move")
         target = self._ensured(collection)
         if place.id in target.members:
             return False
-        self._add_member(Place(collection, place.id), member.text, member.version)
+        self._add_member(Place(Collection(collection), place.id), member.text, member.version)
         self._drop_member(place)
         return True
 
@@ -152,11 +152,11 @@ class Judged(Held):
         for key in doomed:
             self._erase(key)
         back = [
-            self._add_place(Place(identity.session(session), id_), key)
+            self._add_place(Place(Collection.session(session), id_), key)
             for session, nodes in bared.items()
             if session not in sessions
             for id_ in nodes
-            for key in self._keys([(identity.session_raw(session), id_), (identity.session_summary(session), id_)])
+            for key in self._keys([(Collection.raw(session), id_), (Collection.summaries(session), id_)])
         ]
         owned = [name for session in sessions for name in collections_of_session(session)]
         for name in owned + (collections_of_user(order.target) if order.kind is PurgeKind.USER else []):
@@ -193,24 +193,26 @@ class Judged(Held):
         return sorted(place for key in keys for place in self._state.texts[key].places)
 
     def _touched(self, keys: Iterable[int]) -> list[str]:
-        kinds = ("session_raw", "session", "session_summary")
+        kinds = (CollectionKind.RAW, CollectionKind.SESSION, CollectionKind.SUMMARIES)
         names = (place.collection for place in self._places(keys))
-        return sorted({identity.owner_of(name) for name in names if identity.kind_of(name) in kinds})
+        return sorted({name.owner for name in names if name.kind in kinds})
 
     def _is_alone(self, session: str, user_id: str) -> bool:
-        own = {identity.turns_of(user_id), identity.replies_to(user_id), identity.owned_by(user_id)}
-        names = {place.collection for place in self._places(self._in([identity.session_raw(session)]))}
-        return {name for name in names if identity.kind_of(name) in ("turns", "replies", "_owned")} <= own
+        own = {Collection.turns(user_id), Collection.replies(user_id), Collection.owned(user_id)}
+        names = {place.collection for place in self._places(self._in([Collection.raw(session)]))}
+        return {
+            name for name in names if name.kind in (CollectionKind.TURNS, CollectionKind.REPLIES, CollectionKind.OWNED)
+        } <= own
 
     def _is_emptied(self, session: str, doomed: set[int]) -> bool:
-        history = identity.session_raw(session)
+        history = Collection.raw(session)
         return history in self._state.collections and self._in([history]) <= doomed
 
     def _fallen(self, session: str, doomed: set[int]) -> tuple[set[int], list[str]]:
-        members = self._collection(identity.session_summary(session)).members
+        members = self._collection(Collection.summaries(session)).members
         read = {id_: read_lineage(self._state.texts[held.text].draft.metadata) for id_, held in members.items()}
         lineages = {id_: found for id_, found in read.items() if found is not None}
-        names = {identity.session_raw(session), identity.session(session), identity.session_summary(session)}
+        names = {Collection.raw(session), Collection.session(session), Collection.summaries(session)}
         lost = {place.id for place in self._places(doomed) if place.collection in names}
         fallen = fallen_summaries(lineages, lost)
         return {members[id_].text for id_ in fallen}, bared_nodes(lineages, fallen, lost)
@@ -250,9 +252,9 @@ class Judged(Held):
             summaries=sum(text.draft.provenance is Provenance.SUMMARY for text in texts),
             memories=sum(any(holds_memories(place.collection) for place in text.places) for text in texts),
             observations=sum(any(holds_captures(place.collection) for place in text.places) for text in texts),
-            facts=of_kind(named, "facts"),
-            plans=of_kind(named, "plans"),
-            log_lines=of_kind(named, "observations"),
+            facts=of_kind(named, CollectionKind.FACTS),
+            plans=of_kind(named, CollectionKind.PLANS),
+            log_lines=of_kind(named, CollectionKind.OBSERVATIONS),
             vectors=sum(bool(text.vectors) for text in texts),
             traces=len(traces),
             hints=len(hints),

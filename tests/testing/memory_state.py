@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from clew.core.identity import is_raw
+from clew.core.collections import Collection
 from clew.core.model import Draft, Record
 from clew.core.ports import EmbedderIdentity
 from clew.errors import RawHistoryProtected
@@ -38,7 +38,7 @@ class Member:
 
 
 @dataclass
-class Collection:
+class Members:
     last_seq: int = 0
     members: dict[str, Member] = field(default_factory=dict)
     removed: list[tuple[int, int]] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Collection:
 @dataclass
 class State:
     texts: dict[int, Text] = field(default_factory=dict)
-    collections: dict[str, Collection] = field(default_factory=dict)
+    collections: dict[str, Members] = field(default_factory=dict)
     queue: dict[int, tuple[int, Task]] = field(default_factory=dict)
     hints: list[Hint] = field(default_factory=list)
     traces: dict[str, StoredTrace] = field(default_factory=dict)
@@ -95,19 +95,19 @@ class Held:
             finally:
                 self._in_transaction = False
 
-    def _ensured(self, name: str) -> Collection:
+    def _ensured(self, name: str) -> Members:
         """A collection begins above every number that one which was purged has given out."""
         if name not in self._state.collections:
-            self._state.collections[name] = held = Collection(last_seq=self._state.floor)
+            self._state.collections[name] = held = Members(last_seq=self._state.floor)
             if self._state.floor:
                 self._reload(held)
         return self._state.collections[name]
 
-    def _collection(self, name: str) -> Collection:
-        return self._state.collections.get(name) or Collection()
+    def _collection(self, name: str) -> Members:
+        return self._state.collections.get(name) or Members()
 
-    def _removable(self, name: str) -> Collection:
-        if is_raw(name):
+    def _removable(self, name: str) -> Members:
+        if Collection(name).is_raw:
             raise RawHistoryProtected(f"{name} is raw history; it is kept for good")
         return self._collection(name)
 
@@ -151,7 +151,7 @@ class Held:
             for seq in [seq for seq, (owner, _) in self._state.queue.items() if owner == key]:
                 del self._state.queue[seq]
 
-    def _reload(self, held: Collection) -> None:
+    def _reload(self, held: Members) -> None:
         held.reset_at = held.next_seq()
         held.removed.clear()
         held.vectors.clear()
@@ -164,7 +164,8 @@ class Held:
         text = self._state.texts[member.text]
         draft = text.draft
         return Record(
-            collection, id_, draft.text, draft.ts_ms, draft.role, draft.provenance, draft.trust, draft.stability,
+            Collection(collection),
+            id_, draft.text, draft.ts_ms, draft.role, draft.provenance, draft.trust, draft.stability,
             draft.tokens, draft.metadata, member.seq, member.version, text.access_count, text.last_used_ms,
             draft.marks,
         )  # fmt: skip

@@ -6,16 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from clew.core.identity import (
-    dismissed,
-    holds_summaries,
-    is_raw,
-    kind_of,
-    owner_of,
-    session,
-    session_raw,
-    session_summary,
-)
+from clew.core.collections import Collection, CollectionKind
 from clew.core.marks import replacing
 from clew.core.model import Draft, Metadata, Provenance, Record, Trust
 from clew.core.ports import EmbedderIdentity
@@ -40,7 +31,7 @@ from clew.storage.protocol import (
 )
 from tests.testing.memory_graph import Graphed
 from tests.testing.memory_judging import Judged
-from tests.testing.memory_state import Collection, same_content
+from tests.testing.memory_state import Members, same_content
 
 
 class MemoryStore(Graphed, Judged):
@@ -51,7 +42,7 @@ class MemoryStore(Graphed, Judged):
             return [self._append(turn) for turn in turns]
 
     def _append(self, turn: NewTurn) -> bool:
-        taken = [self._same_turn(place, turn.draft) for place in turn.places if is_raw(place.collection)]
+        taken = [self._same_turn(place, turn.draft) for place in turn.places if place.collection.is_raw]
         if any(taken):
             return False
         self.ensure([place.collection for place in turn.places])
@@ -79,7 +70,7 @@ class MemoryStore(Graphed, Judged):
         return self._state.bookmarks.get(name)
 
     def _put(self, new: NewRecord) -> tuple[int, bool]:
-        if is_raw(new.place.collection):
+        if new.place.collection.is_raw:
             raise RawHistoryProtected(f"{new.place.collection} is raw history; it takes turns only")
         self.ensure([new.place.collection])
         member = self._state.collections[new.place.collection].members.get(new.place.id)
@@ -119,29 +110,29 @@ class MemoryStore(Graphed, Judged):
             for id_ in present:
                 self._refuse_summary(collection, id_)
                 self._note_dismissed(collection, id_)
-                self._drop_member(Place(collection, id_))
+                self._drop_member(Place(Collection(collection), id_))
             return len(present)
 
     def _refuse_summary(self, collection: str, id_: str) -> None:
         text = self._state.texts[self._state.collections[collection].members[id_].text]
-        if text.draft.provenance is Provenance.SUMMARY and holds_summaries(collection):
+        if text.draft.provenance is Provenance.SUMMARY and Collection(collection).holds_summaries:
             raise RawHistoryProtected(f"{collection} holds summaries, which lead back to turns; they are kept for good")
 
     def _note_dismissed(self, collection: str, id_: str) -> None:
         key = self._state.collections[collection].members[id_].text
-        if kind_of(collection) == "session" and self._state.texts[key].raw:
-            self._add_place(Place(dismissed(owner_of(collection)), id_), key)
+        if Collection(collection).kind is CollectionKind.SESSION and self._state.texts[key].raw:
+            self._add_place(Place(Collection.dismissed(Collection(collection).owner), id_), key)
 
     def condense(self, session_id: str, summaries: Sequence[NewSummary], shards: Sequence[Shard] = ()) -> None:
         with self._transaction():
-            history = self._collection(session_raw(session_id)).members
+            history = self._collection(Collection.raw(session_id)).members
             for shard in shards:
                 if shard.turn_id not in history:
                     raise Conflict(f"session {session_id!r} has no turn {shard.turn_id!r}")
                 self._add_place(shard.place, history[shard.turn_id].text)
-            self.ensure([session(session_id), session_summary(session_id)])
+            self.ensure([Collection.session(session_id), Collection.summaries(session_id)])
             for summary in summaries:
-                self._add_summary(session(session_id), session_summary(session_id), summary)
+                self._add_summary(Collection.session(session_id), Collection.summaries(session_id), summary)
 
     def _add_summary(self, view: str, kept: str, summary: NewSummary) -> None:
         shown = self._state.collections[view].members
@@ -156,15 +147,15 @@ class MemoryStore(Graphed, Judged):
         if summary.vector is not None and self._state.model is not None:
             self._state.texts[key].vectors[self._state.model] = summary.vector
         for collection in (kept, view):
-            self._add_member(Place(collection, summary.id), key)
+            self._add_member(Place(Collection(collection), summary.id), key)
         for id_ in sources:
-            self._drop_member(Place(view, id_))
+            self._drop_member(Place(Collection(view), id_))
 
     def readmit(self, session_id: str, ids: Sequence[str]) -> int:
         with self._transaction():
-            names = (session_summary(session_id), session_raw(session_id))
+            names = (Collection.summaries(session_id), Collection.raw(session_id))
             sources = {id_: member for name in names for id_, member in self._collection(name).members.items()}
-            known = [(Place(session(session_id), id_), sources[id_].text) for id_ in ids if id_ in sources]
+            known = [(Place(Collection.session(session_id), id_), sources[id_].text) for id_ in ids if id_ in sources]
             return sum(self._add_place(place, key) for place, key in known)
 
     def clear(self, collection: str) -> int:
@@ -174,7 +165,7 @@ class MemoryStore(Graphed, Judged):
             for id_ in list(held.members):
                 self._refuse_summary(collection, id_)
                 self._note_dismissed(collection, id_)
-                self._forget(Place(collection, id_))
+                self._forget(Place(Collection(collection), id_))
             self._reload(held)
             return count
 
@@ -228,15 +219,15 @@ class MemoryStore(Graphed, Judged):
     def size(self, collection: str) -> int:
         return len(self._collection(collection).members)
 
-    def collections(self) -> list[tuple[str, int]]:
-        return sorted((name, len(held.members)) for name, held in self._state.collections.items())
+    def collections(self) -> list[tuple[Collection, int]]:
+        return sorted((Collection(name), len(held.members)) for name, held in self._state.collections.items())
 
     def counts(self) -> Counts:
         held = self.collections()
         return Counts(
             records=len(self._state.texts),
-            user_turns=sum(count for name, count in held if kind_of(name) == "turns" and ":" in name),
-            memories=sum(count for name, count in held if kind_of(name) == "user" and ":" in name),
+            user_turns=sum(count for name, count in held if name.kind is CollectionKind.TURNS and ":" in name),
+            memories=sum(count for name, count in held if name.kind is CollectionKind.MEMORIES and ":" in name),
             hints=len(self._state.hints),
             pending=len(self._state.queue),
             store_bytes=0,
@@ -255,7 +246,7 @@ class MemoryStore(Graphed, Judged):
         removed = [seq for at, seq in held.removed if at > after and seq <= after]
         return Feed(held.last_seq, False, added, removed, self._arrived(held, after))
 
-    def _arrived(self, held: Collection, after: int) -> list[tuple[int, bytes]]:
+    def _arrived(self, held: Members, after: int) -> list[tuple[int, bytes]]:
         by_seq = {member.seq: member for member in held.members.values()}
         seqs = dict.fromkeys(seq for at, seq in held.vectors if at > after and seq <= after)
         rows = [self._feed_row(by_seq[seq]) for seq in seqs if seq in by_seq]
@@ -380,7 +371,7 @@ class MemoryStore(Graphed, Judged):
         return any(place.id in self._collection(place.collection).members for place in places)
 
     def _set_history(self, stored: StoredRecord) -> None:
-        place = next((place for place in stored.places if is_raw(place.collection)), stored.places[0])
+        place = next((place for place in stored.places if place.collection.is_raw), stored.places[0])
         text = self._state.texts[self._state.collections[place.collection].members[place.id].text]
         for shown in text.places:
             self._state.collections[shown.collection].members[shown.id].version = stored.version

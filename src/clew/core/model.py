@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from clew.core.collections import Collection
 from clew.errors import InvalidInput
 
 Metadata = Mapping[str, Any]
@@ -148,7 +149,7 @@ class Draft:
 class Record(Struct, frozen=True):
     """A stored text as one collection sees it. Hundreds are read for a context, for which a dataclass is too slow."""
 
-    collection: str
+    collection: Collection
     id: str
     text: str
     ts_ms: int
@@ -168,4 +169,4 @@ class Record(Struct, frozen=True):
     @property
     def ref(self) -> str:
         """How it is cited: its collection and its id there."""
-        return f"{self.collection}/{self.id}"
+        return self.collection.ref(self.id)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.model import Provenance
 
 Floats = NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""Types that are read from JSON by several threads.
+"""Types that are read from JSON by several threads, or written to it.
 
 msgspec learns how to read a type when it first meets it, and two threads that bring it the same new type at once can
 crash the process. Whatever several threads may read is therefore made known when its module is imported.
@@ -21,6 +21,13 @@ def make_known(types: Iterable[type]) -> None:
     for kind in types:
         msgspec.json.Decoder(kind)
         KNOWN.add(kind)
+
+
+def plain(value: object) -> str:
+    """For encoders: a string that knows more than its letters, such as the name of a collection, as a plain one."""
+    if isinstance(value, str):
+        return str(value)
+    raise NotImplementedError(f"{type(value).__name__} is no JSON")
 
 
 def subclasses(root: type[T]) -> list[type[T]]:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.core import identity
 from clew.core.calibration import Calibration
+from clew.core.collections import Collection
+from clew.core.ids import session_of
 from clew.core.ranking import lexical_part
 from clew.index.coarse import Coarse
 from clew.index.growing import Growing
@@ -64,8 +65,9 @@ class LexicalLane:
 class CollectionIndex:
     def __init__(self, name: str = "") -> None:
         """The name of a collection says whether its members are turns, which have others beside them."""
-        self._holds_turns = identity.holds_turns(name)
-        self.spans_sessions = identity.spans_sessions(name)
+        collection = Collection(name)
+        self._holds_turns = collection.holds_turns
+        self.spans_sessions = collection.spans_sessions
         self._forget()
 
     def _forget(self) -> None:
@@ -118,7 +120,7 @@ class CollectionIndex:
         self._alive.extend(np.ones(len(rows), np.bool_))
         self._embedded.extend(np.zeros(len(rows), np.bool_))
         if self.sessions is not None:
-            names = [identity.session_of(row.id) if self.spans_sessions else "" for row in rows]
+            names = [session_of(row.id) if self.spans_sessions else "" for row in rows]
             self.sessions.add(names, lengths)
         if self._rows is not None:
             self._rows.extend_zeros(len(rows))

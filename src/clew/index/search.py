@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from clew.core.calibration import Calibration
-from clew.core.identity import Scope
+from clew.core.collections import Scope
 from clew.core.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score, unit
 from clew.core.relevance import Shared
 from clew.index.collection import NOT_COMPARABLE, CollectionIndex, LexicalLane

@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.lineage import Graph
 from clew.kernel.parts import Parts
 from clew.kernel.views import active_view, all_summaries
@@ -34,7 +34,7 @@ class Coverage:
         self._maps: OrderedDict[str, tuple[int, Mapping[int, int]]] = OrderedDict()
 
     def of(self, session_id: str) -> Mapping[int, int]:
-        with self._parts.indexes.current(identity.session_summary(session_id)) as index:
+        with self._parts.indexes.current(Collection.summaries(session_id)) as index:
             until, is_empty = index.until, index.size == 0
         if is_empty:
             return {}
@@ -56,6 +56,6 @@ def _covered(parts: Parts, session_id: str) -> dict[int, int]:
     graph = Graph(lineages, named)
     found: dict[int, int] = {}
     for item in active_view(parts, session_id).summaries:
-        turns = parts.store.seqs(identity.session_raw(session_id), graph.turns_under(item.record.id))
+        turns = parts.store.seqs(Collection.raw(session_id), graph.turns_under(item.record.id))
         found.update(dict.fromkeys(turns, item.record.seq))
     return found

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from clew.core import identity
 from clew.core.citing import sources_in
+from clew.core.collections import Collection, CollectionKind
+from clew.core.ids import memory_id
 from clew.core.lineage import lineage_of
 from clew.core.marks import Mark, value_of
 from clew.core.model import Record
@@ -69,12 +70,12 @@ class Derivation:
         lineage = lineage_of(record)
         if lineage is None:
             return
-        session_id = identity.owner_of(record.collection)
-        below = identity.session_raw if lineage.level == 1 else identity.session_summary
+        session_id = record.collection.owner
+        below = Collection.raw if lineage.level == 1 else Collection.summaries
         withheld = withheld_ids(record)
         entered = [id_ for id_ in lineage.source_ids if id_ not in withheld]
         yield from self._parts.store.get(below(session_id), entered)
-        yield from self._parts.store.get(identity.session_summary(session_id), lineage.prior_ids)
+        yield from self._parts.store.get(Collection.summaries(session_id), lineage.prior_ids)
 
     def _of_memory(self, record: Record) -> list[Record]:
         source = record.metadata.get("source")
@@ -83,7 +84,7 @@ class Derivation:
         collection, id_ = source.get("collection"), source.get("id")
         if not isinstance(collection, str) or not isinstance(id_, str):
             return []
-        is_kept = record.id == identity.memory_id(collection, id_)
+        is_kept = record.id == memory_id(collection, id_)
         found = self._parts.store.get(collection, [id_]) if is_kept else []
         return [at_home(self._parts, turn) for turn in found]
 
@@ -100,9 +101,9 @@ class Derivation:
 
     def _summaries(self, places: Sequence[Place]) -> Iterator[Record]:
         for place in places:
-            kind = identity.kind_of(place.collection)
+            kind = place.collection.kind
             if kind in ("session_raw", "session_summary"):
-                session_id = identity.owner_of(place.collection)
+                session_id = place.collection.owner
                 yield from self._made_in(session_id).get((kind == "session_summary", place.id), ())
 
     def _made_in(self, session_id: str) -> Mapping[_Node, Sequence[Record]]:
@@ -177,10 +178,10 @@ def withheld_ids(summary: Record) -> frozenset[str]:
     return frozenset(id_ for id_ in named if isinstance(id_, str)) if isinstance(named, list) else frozenset()
 
 
-def _distance_from_home(collection: str) -> int:
-    if identity.kind_of(collection) in ("session_raw", "session_summary"):
+def _distance_from_home(collection: Collection) -> int:
+    if collection.kind in (CollectionKind.RAW, CollectionKind.SUMMARIES):
         return 0
-    return 2 if identity.is_internal(collection) else 1
+    return 2 if collection.is_internal else 1
 
 
 def _merged_refs(record: Record) -> list[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from clew.core import identity
+from clew.core.collections import Collection
+from clew.core.ids import checked_id, turn_id, turn_name
 from clew.core.marks import By, Mark, set_by
 from clew.core.model import PROVENANCE_OF_ROLE, Draft, Provenance, Role, kind_named, least, role_of
 from clew.core.operation import JsonObject
@@ -51,8 +52,8 @@ def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
 @serves(Put)
 def put(parts: Parts, request: Put) -> PutReceipt:
     """A record a client stores under an id of its own."""
-    place = Place(identity.checked_collection(request.collection), identity.checked_id(request.id, "id"))
-    if identity.is_derived(place.collection):
+    place = Place(Collection.named(request.collection), checked_id(request.id, "id"))
+    if place.collection.is_derived:
         raise InvalidInput(f"{place.collection} is written by Clew alone; nothing can be put there")
     role = request.metadata.get("role")
     ts = request.metadata.get("ts")
@@ -102,8 +103,8 @@ def _taken_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) ->
     return draft_of(
         parts,
         message.text,
-        collection=identity.session_raw(batch.session_id),
-        also=() if batch.user_id is None else (identity.turns_of(batch.user_id),),
+        collection=Collection.raw(batch.session_id),
+        also=() if batch.user_id is None else (Collection.turns(batch.user_id),),
         role=role,
         provenance=_provenance(role, message),
         ts_ms=ts_ms,
@@ -116,24 +117,24 @@ def _turn(parts: Parts, batch: IngestBatch, message: Message, intake: Intake, oc
     """A turn of a user is shown among their turns, a reply among the replies; what tools did is known to be theirs."""
     session_id, user_id, draft = batch.session_id, batch.user_id, intake.draft
     id_ = _turn_id(parts, session_id, message, intake, occurrence)
-    places = [Place(identity.session_raw(session_id), id_), Place(identity.session(session_id), id_)]
+    places = [Place(Collection.raw(session_id), id_), Place(Collection.session(session_id), id_)]
     tasks = [Task.EMBED, Task.LINK] if parts.meaning.wanted else [Task.LINK]
     if user_id is not None and draft.provenance is Provenance.USER_TURN:
-        places.append(Place(identity.turns_of(user_id), identity.turn_name(session_id, id_)))
+        places.append(Place(Collection.turns(user_id), turn_name(session_id, id_)))
         tasks += [Task.GATE] if without_own(draft.text).strip() else []
     elif user_id is not None:
-        whose = identity.replies_to if draft.role is Role.ASSISTANT else identity.owned_by
-        places.append(Place(whose(user_id), identity.turn_name(session_id, id_)))
+        whose = Collection.replies if draft.role is Role.ASSISTANT else Collection.owned
+        places.append(Place(whose(user_id), turn_name(session_id, id_)))
     return NewTurn(draft, tuple(places), tuple(tasks))
 
 
 def _turn_id(parts: Parts, session_id: str, message: Message, intake: Intake, occurrence: int) -> str:
     """Made from what is kept: a secret that was cut out must not shine through a hash."""
     if message.id is not None:
-        return identity.checked_id(message.id, "id")
+        return checked_id(message.id, "id")
     if message.ts is not None:
         draft = intake.draft
-        return identity.turn_id(session_id, role_of(message.role), draft.ts_ms, draft.text, occurrence)
+        return turn_id(session_id, role_of(message.role), draft.ts_ms, draft.text, occurrence)
     return parts.ids.new()
 
 
@@ -161,7 +162,7 @@ def _receipt(turn: NewTurn, intake: Intake, stored: bool) -> IngestReceipt:
         id=turn.places[0].id,
         stored=stored,
         duplicate=not stored,
-        collections=tuple(place.collection for place in turn.places if not identity.is_internal(place.collection)),
+        collections=tuple(str(place.collection) for place in turn.places if not place.collection.is_internal),
         tokens=turn.draft.tokens,
         redacted=intake.redacted,
     )

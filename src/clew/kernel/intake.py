@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from clew.core import identity
+from clew.core.collections import Collection, CollectionKind
 from clew.core.marks import By, Mark, made
 from clew.core.model import (
     STABILITY_OF_PROVENANCE,
@@ -41,8 +41,19 @@ SOURCE_URL = "sourceUrl"
 """Where metadata names the outside address a text came from."""
 
 WRITTEN_BY_THE_OPERATOR = frozenset({Provenance.AUTHORED, Provenance.NOTE})
-_GRADED = frozenset({"user", "global", "ledger"})
+_GRADED = frozenset({CollectionKind.MEMORIES, CollectionKind.GLOBAL, CollectionKind.LEDGER})
 """Kinds of collection whose records are kept for what they say, and graded by it."""
+_SCOPED_BY_OWNER = frozenset(
+    {
+        CollectionKind.TURNS,
+        CollectionKind.REPLIES,
+        CollectionKind.RAW,
+        CollectionKind.SUMMARIES,
+        CollectionKind.GUIDANCE,
+        CollectionKind.LEDGER,
+    }
+)
+"""Kinds of collection that settings name by the user or session they belong to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +67,8 @@ def draft_of(
     parts: Parts,
     text: str,
     *,
-    collection: str,
-    also: Iterable[str] = (),
+    collection: Collection,
+    also: Iterable[Collection] = (),
     role: Role | None,
     provenance: Provenance,
     ts_ms: int,
@@ -85,7 +96,7 @@ def draft_of(
         metadata=clean_metadata,
     )
     draft = judged(draft, parts.clock.now_ms())
-    if any(identity.kind_of(name) in _GRADED for name in (collection, *also)):
+    if any(name.kind in _GRADED for name in (collection, *also)):
         draft = graded(draft, parts.clock.now_ms(), kind, tool)
     return Intake(draft, tuple(dict.fromkeys([*(found.kind for found in clean.found), *cut])))
 
@@ -145,8 +156,8 @@ def grade_value(grade: importance.Grade) -> JsonObject:
     }
 
 
-def policy_of(parts: Parts, *collections: str) -> Policy:
-    """What is cut from a text that is to stand in these collections: the first setting that names one of them."""
+def policy_of(parts: Parts, *collections: Collection) -> Policy:
+    """What redaction cuts from a text for these collections: the first setting that names one of them decides."""
     scopes = [scope for name in collections for scope in (name, _owner_scope(name))]
     for setting in parts.config.redaction_scopes:
         pattern, _, policy = setting.rpartition("=")
@@ -155,7 +166,7 @@ def policy_of(parts: Parts, *collections: str) -> Policy:
     return Policy(parts.config.redaction)
 
 
-def redacted_json(parts: Parts, value: Any, *collections: str) -> Any:
+def redacted_json(parts: Parts, value: Any, *collections: Collection) -> Any:
     """JSON without what the policy of these collections cuts."""
     return redact_json(value, policy_of(parts, *collections))[0]
 
@@ -217,11 +228,9 @@ def _names_in(metadata: Metadata) -> list[str]:
     return [name for name in names if isinstance(name, str) and name]
 
 
-def _owner_scope(collection: str) -> str:
+def _owner_scope(collection: Collection) -> str:
     """The user or session a collection belongs to, as a scope is named in the settings: `user:ann`, `session:s1`."""
-    kind, owner = identity.kind_of(collection), identity.owner_of(collection)
-    if kind in ("turns", "replies"):
-        return f"user:{owner}"
-    if kind in ("session_raw", "session_summary"):
-        return f"session:{owner}"
-    return owner if kind in ("elevated", "ledger", "archive") else collection
+    home = collection.home
+    if home.kind not in _SCOPED_BY_OWNER:
+        return home
+    return f"session:{home.session_id}" if home.user_id is None else f"user:{home.user_id}"

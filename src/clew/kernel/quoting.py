@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from clew.core.identity import kind_of
 from clew.core.model import Provenance, Record, Trust
 from clew.kernel.parts import Parts
 from clew.text.excerpts import one_line
@@ -70,5 +69,5 @@ def speaker_of(record: Record) -> str:
     """Who said it: the name it was given, else the tool's, else the role; of what nobody said, what it is."""
     names = (record.metadata.get(key) for key in ("speaker", "toolName"))
     nobody = "summary" if record.provenance is Provenance.SUMMARY else "note"
-    nobody = _DERIVED.get(kind_of(record.collection), nobody)
+    nobody = _DERIVED.get(record.collection.kind, nobody)
     return next((name for name in names if isinstance(name, str) and name), record.role or nobody)

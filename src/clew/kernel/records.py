@@ -8,12 +8,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from clew.core import identity
-from clew.core.identity import checked_collection
+from clew.core.collections import Collection, CollectionKind, readings_of
 from clew.core.model import Provenance, Record
 from clew.core.operation import Done
-from clew.errors import InvalidInput, RawHistoryProtected
-from clew.kernel.intake import check_size, redacted_json
+from clew.errors import InvalidInput, NotFound, RawHistoryProtected
+from clew.kernel.intake import check_size, check_unicode, redacted_json
 from clew.kernel.operations import (
     AddHint,
     Clear,
@@ -32,6 +31,7 @@ from clew.kernel.operations import (
 )
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
+from clew.storage.protocol import Place
 from clew.text.framing import clip
 
 MAX_PAGE = 10_000
@@ -74,24 +74,24 @@ def list_records(parts: Parts, request: ListRecords) -> Records:
 @serves(ListCollections)
 def list_collections(parts: Parts, _: ListCollections) -> CollectionList:
     found = parts.store.collections()
-    return CollectionList(collections=tuple(CollectionView(name=name, count=count) for name, count in found))
+    return CollectionList(collections=tuple(CollectionView(name=str(name), count=count) for name, count in found))
 
 
 @serves(Delete)
 def delete(parts: Parts, request: Delete) -> Done:
-    _refuse_to_break(parts, request.collection, request.ids)
+    _refuse_to_break(parts, Collection(request.collection), request.ids)
     return Done(count=parts.store.remove(request.collection, request.ids))
 
 
 @serves(Clear)
 def clear(parts: Parts, request: Clear) -> Done:
-    _refuse_to_break(parts, request.collection, None)
+    _refuse_to_break(parts, Collection(request.collection), None)
     return Done(count=parts.store.clear(request.collection))
 
 
 @serves(EnsureCollections)
 def ensure_collections(parts: Parts, request: EnsureCollections) -> Done:
-    parts.store.ensure([checked_collection(name) for name in request.collections])
+    parts.store.ensure([Collection.named(name) for name in request.collections])
     return Done(count=len(request.collections))
 
 
@@ -99,7 +99,7 @@ def ensure_collections(parts: Parts, request: EnsureCollections) -> Done:
 def add_hint(parts: Parts, request: AddHint) -> Done:
     check_size("details", lambda: msgspec.json.encode(request.details), MAX_HINT_BYTES)
     check_size("hook", request.hook.encode, MAX_HINT_BYTES)
-    scope = () if request.session_id is None else (identity.session(request.session_id),)
+    scope = () if request.session_id is None else (Collection.session(request.session_id),)
     hook, details = redacted_json(parts, [request.hook, request.details], *scope)
     parts.store.add_hint(parts.clock.now_ms(), hook, request.session_id, details)
     return Done(count=1)
@@ -121,7 +121,7 @@ def read_journal(parts: Parts, request: ReadJournal) -> Journal:
 def view(record: Record) -> RecordView:
     """A record as callers see it."""
     return RecordView(
-        collection=record.collection,
+        collection=str(record.collection),
         id=record.id,
         text=record.text,
         ts=record.ts_ms,
@@ -138,6 +138,21 @@ def view(record: Record) -> RecordView:
     )
 
 
+def find_record(parts: Parts, ref: str) -> Record:
+    """The record at `collection/id`, also while it rests in the archive. Raises NotFound."""
+    check_unicode("ref", ref)
+    for collection, id_ in readings_of(ref):
+        for name in (collection, collection.archive):
+            found = parts.store.get(name, [id_])
+            if found:
+                return found[0]
+    raise NotFound(f"there is no record {ref[:200]!r}")
+
+
+def place_of(record: Record) -> Place:
+    return Place(record.collection, record.id)
+
+
 def checked_cursor(cursor: int) -> int:
     if not 0 <= cursor < 2**32:
         raise InvalidInput(f"{cursor} is not a cursor that a page gave")
@@ -150,16 +165,15 @@ def checked_limit(limit: int, highest: int) -> int:
     return limit
 
 
-def _refuse_to_break(parts: Parts, collection: str, ids: Sequence[str] | None) -> None:
+def _refuse_to_break(parts: Parts, collection: Collection, ids: Sequence[str] | None) -> None:
     """Summaries are the way back to what they stand for, and authored nodes follow their files.
 
     Guidance may go: who gave it may take it back.
     """
-    if identity.is_derived(collection) and identity.kind_of(collection) != "elevated":
+    if collection.is_derived and collection.kind is not CollectionKind.GUIDANCE:
         raise RawHistoryProtected(f"{collection} is kept by Clew; its records cannot be deleted one by one")
-    if identity.kind_of(collection) == "session":
-        session_id = identity.owner_of(collection)
-        kept = parts.store.page(identity.session_summary(session_id), 0, MAX_PAGE) if ids is None else []
+    if collection.kind is CollectionKind.SESSION:
+        kept = parts.store.page(Collection.summaries(collection.owner), 0, MAX_PAGE) if ids is None else []
         named = [record.id for record in kept] if ids is None else ids
         shown = parts.store.get(collection, named)
         if any(record.provenance is Provenance.SUMMARY for record in shown):

@@ -8,11 +8,11 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.core import identity
-from clew.core.identity import Scope
+from clew.core.collections import GLOBAL, LORE, Collection, CollectionKind, Scope
+from clew.core.ids import LEDGER_ORIGIN, id_of, memory_id, session_of, turn_name
 from clew.core.lineage import lineage_of
 from clew.core.model import Record
-from clew.core.ranking import REPLY_SHARE, Weights, quality
+from clew.core.ranking import REPLY_SHARE, SCOPE_NEARNESS, Weights, quality
 from clew.errors import InvalidInput
 from clew.index.search import Candidate, Query, search
 from clew.kernel.coverage import summaries_over
@@ -37,7 +37,7 @@ _SUMMARY_MARGIN = 64
 _COVERED_CANDIDATES = 128
 """How many turns of the raw history are looked at to find the summaries that lead to them."""
 
-_KINDS_OF_TURNS = ("session", "turns", "replies")
+_KINDS_OF_TURNS = (CollectionKind.SESSION, CollectionKind.TURNS, CollectionKind.REPLIES)
 """Collections that may show the same turn, under ids that are made from one another."""
 
 _WITHOUT_PHRASE = 0.5
@@ -73,24 +73,25 @@ def recall(parts: Parts, request: Search) -> tuple[list[Found], tuple[str, ...]]
     collections = named or visible_collections(request.user_id, request.session_id)
     if len(collections) > MAX_COLLECTIONS:
         raise InvalidInput(f"one search takes at most {MAX_COLLECTIONS} collections, not {len(collections)}")
+    exclude = {Collection(name): ids for name, ids in request.exclude.items()}
     with parts.indexes.once():
         query, trouble = prepare(parts, request.text, collections)
-        return best(parts, query, collections, limit, exclude=request.exclude, repeats=bool(named)), trouble
+        return best(parts, query, collections, limit, exclude=exclude, repeats=bool(named)), trouble
 
 
 def best(
     parts: Parts,
     query: Query,
-    collections: Sequence[str],
+    collections: Sequence[Collection],
     limit: int,
     *,
-    exclude: Mapping[str, Sequence[str]],
+    exclude: Mapping[Collection, Sequence[str]],
     at_least: float = 0.0,
     repeats: bool = False,
 ) -> list[Found]:
     """The best members of these collections that are at least so similar, best first. Nothing that is quarantined."""
     depth = max(limit, _PHRASE_CANDIDATES) if query.terms.phrases else limit
-    running = [identity.owner_of(name) for name in collections if identity.kind_of(name) == "session"]
+    running = [name.owner for name in collections if name.kind is CollectionKind.SESSION]
     candidates = [
         (name, candidate)
         for name in collections
@@ -103,7 +104,7 @@ def best(
     return _collect(parts, candidates, limit, repeats=repeats)
 
 
-def prepare(parts: Parts, text: str, collections: Sequence[str]) -> tuple[Query, tuple[str, ...]]:
+def prepare(parts: Parts, text: str, collections: Sequence[Collection]) -> tuple[Query, tuple[str, ...]]:
     """Everything about a question that is the same wherever it is put; `collections` say whose names it may hold."""
     text = cut(text)
     terms = analyse_query(text)
@@ -121,11 +122,11 @@ def prepare(parts: Parts, text: str, collections: Sequence[str]) -> tuple[Query,
     return query, () if meant.trouble is None else (meant.trouble,)
 
 
-def _speakers(parts: Parts, terms: QueryTerms, collections: Sequence[str]) -> set[str]:
+def _speakers(parts: Parts, terms: QueryTerms, collections: Sequence[Collection]) -> set[str]:
     """Words of a question that name who speaks in these collections. A vector would take them for its subject."""
     names: set[str] = set()
     if parts.meaning.available and terms.names:
-        for collection in filter(identity.holds_turns, collections):
+        for collection in (name for name in collections if name.holds_turns):
             with parts.indexes.current(collection) as index:
                 names.update(index.speakers_among(terms.names))
     return names
@@ -140,20 +141,21 @@ def cut(text: str) -> str:
     return whole[:MAX_QUERY_CHARS]
 
 
-def visible_collections(user_id: str | None, session_id: str | None) -> list[str]:
+def visible_collections(user_id: str | None, session_id: str | None) -> list[Collection]:
     """What may be recalled for a user in a session: nothing of anybody else's."""
     names = []
     if session_id is not None:
-        names.append(identity.session(session_id))
+        names.append(Collection.session(session_id))
     if user_id is not None:
-        names += [identity.memories_of(user_id), identity.turns_of(user_id), identity.replies_to(user_id)]
-    return [*names, identity.GLOBAL, identity.LORE]
+        names += [Collection.memories(user_id), Collection.turns(user_id), Collection.replies(user_id)]
+    return [*names, GLOBAL, LORE]
 
 
-def checked_searchable(name: str) -> str:
-    if identity.is_internal(name):
+def checked_searchable(name: str) -> Collection:
+    collection = Collection.named(name)
+    if collection.is_internal:
         raise InvalidInput(f"{name[:80]!r} is internal and cannot be searched")
-    return identity.checked_collection(name)
+    return collection
 
 
 def hit(found: Found) -> Hit:
@@ -178,24 +180,43 @@ def hit(found: Found) -> Hit:
     return Hit(record=view(found.record), scores=scores)
 
 
+def unsought(record: Record) -> Found:
+    """A record that nobody searched for, and that comes in for another reason than its words."""
+    candidate = Candidate(
+        seq=record.seq,
+        ts_ms=record.ts_ms,
+        score=0.0,
+        similarity=0.0,
+        lexical=0.0,
+        lexical_rank=None,
+        dense=None,
+        dense_rank=None,
+        recency=0.0,
+        keywords=0.0,
+        scope=SCOPE_NEARNESS[record.collection.scope],
+        record=0,
+    )
+    return Found(record, candidate, 0.0)
+
+
 def _in_collection(
-    parts: Parts, name: str, query: Query, limit: int, *, excluded_ids: Sequence[str], running: Sequence[str]
+    parts: Parts, name: Collection, query: Query, limit: int, *, excluded_ids: Sequence[str], running: Sequence[str]
 ) -> list[Candidate]:
-    scope = identity.scope_of(name)
-    margin = _SUMMARY_MARGIN if identity.holds_summaries(name) else 0
+    scope = name.scope
+    margin = _SUMMARY_MARGIN if name.holds_summaries else 0
     with parts.indexes.current(name) as index:
         if index.size == 0:
             return []
         excluded = [*parts.store.withheld(name), *(parts.store.seqs(name, excluded_ids) if excluded_ids else ())]
-        is_replies = identity.kind_of(name) == "replies"
+        is_replies = name.kind is CollectionKind.REPLIES
         if is_replies:  # the view of a running session shows them, or what stands for them
             excluded += [seq for session_id in running for seq in index.seqs_of_session(session_id)]
-        own = search(index, query, scope, _decay(parts, scope), limit + margin, excluded=excluded)
+        own = search(index, query, scope, decay_of(parts, scope), limit + margin, excluded=excluded)
     if is_replies:
         return [replace(item, similarity=item.similarity * REPLY_SHARE, score=item.score * REPLY_SHARE) for item in own]
-    if identity.kind_of(name) != "session":
+    if name.kind is not CollectionKind.SESSION:
         return own
-    through = _through_turns(parts, identity.owner_of(name), query)
+    through = _through_turns(parts, name.owner, query)
     return _with_covered(own, {place: found for place, found in through.items() if place not in excluded})
 
 
@@ -204,8 +225,8 @@ def _through_turns(parts: Parts, session_id: str, query: Query) -> dict[int, Can
     lead_to = summaries_over(parts, session_id)
     if not lead_to:
         return {}
-    decay = _decay(parts, Scope.SESSION)
-    history = identity.session_raw(session_id)
+    decay = decay_of(parts, Scope.SESSION)
+    history = Collection.raw(session_id)
     with parts.indexes.current(history) as index:
         turns = search(index, query, Scope.SESSION, decay, _COVERED_CANDIDATES, excluded=parts.store.withheld(history))
     found: dict[int, Candidate] = {}
@@ -227,7 +248,7 @@ def _with_covered(own: list[Candidate], through: dict[int, Candidate]) -> list[C
     return list(merged.values())
 
 
-def _collect(parts: Parts, candidates: list[tuple[str, Candidate]], limit: int, *, repeats: bool) -> list[Found]:
+def _collect(parts: Parts, candidates: list[tuple[Collection, Candidate]], limit: int, *, repeats: bool) -> list[Found]:
     """The best with their records. Rows are read from the best down, until no unread one could be among them.
 
     A row can only lose by being read: what a summary keeps of its score stands in its record.
@@ -243,9 +264,9 @@ def _collect(parts: Parts, candidates: list[tuple[str, Candidate]], limit: int, 
     return found[:limit]
 
 
-def _at_their_best(candidates: list[tuple[str, Candidate]]) -> list[tuple[str, Candidate]]:
+def _at_their_best(candidates: list[tuple[Collection, Candidate]]) -> list[tuple[Collection, Candidate]]:
     """Without what `without_repeats` would drop in any case: a turn where it scores less than in another collection."""
-    of_turns = {name for name in {name for name, _ in candidates} if identity.kind_of(name) in _KINDS_OF_TURNS}
+    of_turns = {name for name in {name for name, _ in candidates} if name.kind in _KINDS_OF_TURNS}
     highest: dict[int, float] = {}
     for name, candidate in candidates:
         if name in of_turns and candidate.record:
@@ -262,8 +283,8 @@ def _in_order(found: list[Found]) -> list[Found]:
     return sorted(found, key=lambda item: (-item.score, -item.record.ts_ms, item.record.id))
 
 
-def _records(parts: Parts, candidates: list[tuple[str, Candidate]]) -> list[Found]:
-    by_name: dict[str, dict[int, Candidate]] = {}
+def _records(parts: Parts, candidates: list[tuple[Collection, Candidate]]) -> list[Found]:
+    by_name: dict[Collection, dict[int, Candidate]] = {}
     for name, candidate in candidates:
         by_name.setdefault(name, {})[candidate.seq] = candidate
     return [
@@ -280,7 +301,8 @@ def _found(record: Record, candidate: Candidate) -> Found:
     return Found(record, candidate, candidate.score * kept, kept)
 
 
-def _decay(parts: Parts, scope: Scope) -> float:
+def decay_of(parts: Parts, scope: Scope) -> float:
+    """How fast a record of this scope loses recency."""
     return dict(zip(Scope, parts.config.recency_decays, strict=True))[scope]
 
 
@@ -299,7 +321,7 @@ def _demoted(item: Found) -> Found:
 
 
 def without_repeats(ordered: Sequence[Found]) -> list[Found]:
-    """A turn stands in several collections, and may be kept as a memory; it is shown once, at its best."""
+    """A turn is in several collections, and may be kept as a memory; shows it once, at its best."""
     shown: dict[str, Found] = {}
     for item in ordered:
         shown.setdefault(origin(item.record), item)
@@ -311,24 +333,28 @@ def origin(record: Record) -> str:
 
     And for an event in the ledgers of its session and of its user.
     """
-    kind, _, owner = record.collection.partition(":")
-    if kind == "session":
-        return identity.turn_name(owner, record.id)
-    if kind in ("turns", "replies", "elevated"):
-        return record.id
-    if kind == "ledger":
-        of, _, whose = owner.partition(":")
-        name = identity.turn_name(whose, record.id) if of == "session" else record.id
-        return f"{identity.LEDGER_ORIGIN}{name}"
-    return (_kept_from(record) if kind == "user" else None) or f"{record.collection}\n{record.id}"
+    match record.collection.kind:
+        case CollectionKind.SESSION:
+            return turn_name(record.collection.owner, record.id)
+        case CollectionKind.TURNS | CollectionKind.REPLIES | CollectionKind.GUIDANCE:
+            return record.id
+        case CollectionKind.LEDGER:
+            session_id = record.collection.session_id
+            name = record.id if session_id is None else turn_name(session_id, record.id)
+            return f"{LEDGER_ORIGIN}{name}"
+        case CollectionKind.MEMORIES if (turn := _kept_from(record)) is not None:
+            return turn
+    return f"{record.collection}\n{record.id}"
 
 
 def turn_ref(record: Record) -> str | None:
     """How the turn is cited that a record shows, or was kept from; None where it is of no turn."""
-    kind = identity.kind_of(record.collection)
-    is_turn = kind in ("session", "turns", "replies", "elevated")
-    name = origin(record) if is_turn else _kept_from(record) if kind == "user" else None
-    return None if name is None else f"{identity.session_raw(identity.session_of(name))}/{identity.id_of(name)}"
+    kind = record.collection.kind
+    if kind is CollectionKind.MEMORIES:
+        name = _kept_from(record)
+    else:
+        name = origin(record) if kind in (*_KINDS_OF_TURNS, CollectionKind.GUIDANCE) else None
+    return None if name is None else Collection.raw(session_of(name)).ref(id_of(name))
 
 
 def _kept_from(record: Record) -> str | None:
@@ -336,4 +362,4 @@ def _kept_from(record: Record) -> str | None:
     source = record.metadata.get("source")
     if not isinstance(source, dict) or not all(isinstance(source.get(key), str) for key in ("collection", "id")):
         return None
-    return source["id"] if record.id == identity.memory_id(source["collection"], source["id"]) else None
+    return source["id"] if record.id == memory_id(source["collection"], source["id"]) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.lineage import Lineage, lineage_of
 from clew.core.model import Provenance, Record
 from clew.kernel.parts import Parts
@@ -48,9 +48,9 @@ class View:
 
 def active_view(parts: Parts, session_id: str) -> View:
     """Turns in the order they were said, which is that of the raw history, whatever their clocks showed."""
-    records = list(every(parts, identity.session(session_id)))
+    records = list(every(parts, Collection.session(session_id)))
     turns = [record for record in records if is_turn(record)]
-    history = identity.session_raw(session_id)
+    history = Collection.raw(session_id)
     order = parts.store.seqs(history, [turn.id for turn in turns])
     if len(order) < len(turns):
         turns = [turn for turn in turns if parts.store.seqs(history, [turn.id])]
@@ -65,7 +65,7 @@ def is_turn(record: Record) -> bool:
 
 
 def all_summaries(parts: Parts, session_id: str) -> list[Summary]:
-    return _summaries(every(parts, identity.session_summary(session_id)))
+    return _summaries(every(parts, Collection.summaries(session_id)))
 
 
 def every(parts: Parts, collection: str) -> Iterator[Record]:

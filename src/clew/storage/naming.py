@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from clew.core.identity import is_raw, kind_of
+from clew.core.collections import CollectionKind
 from clew.errors import Conflict
 from clew.storage.protocol import Place
 
@@ -16,6 +16,6 @@ def names_of(place: Place) -> Iterator[str]:
     In its own session a turn has one name only. Raises Conflict where that one does not do.
     """
     yield place.id
-    if is_raw(place.collection) or kind_of(place.collection) == "session":
+    if place.collection.is_raw or place.collection.kind is CollectionKind.SESSION:
         raise Conflict(f"{place.collection} already holds something else as {place.id!r}")
     yield from (f"{place.id}~{number}" for number in count(2))

@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from clew.core.collections import Collection
 from clew.core.lineage import read_lineage
 from clew.core.model import Draft, Metadata, Record, Trust
 from clew.core.ports import EmbedderIdentity
@@ -34,9 +35,9 @@ class Task(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where a record stands: a collection, and its id there."""
+    """Where a record is: a collection, and its id there."""
 
-    collection: str
+    collection: Collection
     id: str
 
 
@@ -308,7 +309,7 @@ class Store(GraphStore, Protocol):
     def size(self, collection: str) -> int:
         """How many members a collection has; an unknown one has none."""
 
-    def collections(self) -> list[tuple[str, int]]:
+    def collections(self) -> list[tuple[Collection, int]]:
         """Every collection with its number of members, by name."""
 
     def counts(self) -> Counts: ...

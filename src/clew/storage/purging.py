@@ -17,15 +17,13 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from clew.core import identity
 from clew.core.citing import sources_in
-from clew.core.identity import digest
+from clew.core.collections import Collection, CollectionKind, readings_of
+from clew.core.ids import digest, memory_id
 from clew.core.lineage import Lineage
 from clew.core.marks import Mark, value_of
 from clew.core.model import Metadata
 from clew.core.structs import make_known
-
-ARCHIVE = identity.archive_of("")
 
 
 class PurgeKind(StrEnum):
@@ -101,13 +99,13 @@ def plain_address(address: str) -> str:
 
 def home_ref(collection: str, id_: str) -> str:
     """How a record is cited, whether it rests in the archive or not."""
-    return f"{collection.removeprefix(ARCHIVE)}/{id_}"
+    return Collection(collection).home.ref(id_)
 
 
-def record_places(ref: str) -> list[tuple[str, str]]:
-    """Where the record may stand that a reference cites: at home, or in the archive."""
-    readings = identity.readings_of(ref.removeprefix(ARCHIVE))
-    return [(name, id_) for collection, id_ in readings for name in (collection, identity.archive_of(collection))]
+def record_places(ref: str) -> list[tuple[Collection, str]]:
+    """Where the record that a reference cites may be: at home, or in the archive."""
+    readings = readings_of(Collection(ref).home)
+    return [(name, id_) for collection, id_ in readings for name in (collection, collection.archive)]
 
 
 def is_from(address: object, order: Purge) -> bool:
@@ -124,7 +122,7 @@ def without_links(marks: Metadata, gone: AbstractSet[str]) -> dict[str, Any]:
     for name in _LINKS:
         value = value_of(marks, name)
         refs = value if isinstance(value, list) else [value]
-        left = [ref for ref in refs if ref is not None and str(ref).removeprefix(ARCHIVE) not in gone]
+        left = [ref for ref in refs if ref is not None and Collection(ref).home not in gone]
         if len(left) == len(refs):
             continue
         if left and isinstance(value, list):
@@ -139,50 +137,50 @@ def target_digest(kind: PurgeKind, target: str) -> str:
     return digest(kind, target, size_bytes=DIGEST_BYTES).hex()
 
 
-def collections_of_user(user_id: str) -> list[str]:
+def collections_of_user(user_id: str) -> list[Collection]:
     """Every collection that is a user's alone."""
     own = [
-        identity.memories_of(user_id),
-        identity.turns_of(user_id),
-        identity.replies_to(user_id),
-        identity.owned_by(user_id),
-        identity.guidance_of_user(user_id),
-        identity.ledger_of_user(user_id),
-        identity.facts_of(user_id),
-        identity.plans_of(user_id),
-        identity.aliases_of(user_id),
+        Collection.memories(user_id),
+        Collection.turns(user_id),
+        Collection.replies(user_id),
+        Collection.owned(user_id),
+        Collection.guidance(user_id),
+        Collection.ledger(user_id),
+        Collection.facts(user_id),
+        Collection.plans(user_id),
+        Collection.aliases(user_id),
     ]
-    return own + [identity.archive_of(name) for name in own]
+    return own + [name.archive for name in own]
 
 
-def collections_of_session(session_id: str) -> list[str]:
+def collections_of_session(session_id: str) -> list[Collection]:
     """Every collection that is a session's alone."""
     own = [
-        identity.session_raw(session_id),
-        identity.session(session_id),
-        identity.session_summary(session_id),
-        identity.dismissed(session_id),
-        identity.guidance_of_session(session_id),
-        identity.ledger_of_session(session_id),
-        identity.observations_of(session_id),
+        Collection.raw(session_id),
+        Collection.session(session_id),
+        Collection.summaries(session_id),
+        Collection.dismissed(session_id),
+        Collection.guidance(None, session_id),
+        Collection.ledger(None, session_id),
+        Collection.observations(session_id),
     ]
-    return own + [identity.archive_of(name) for name in own]
+    return own + [name.archive for name in own]
 
 
 def holds_memories(collection: str) -> bool:
-    return identity.kind_of(collection.removeprefix(ARCHIVE)) == "user"
+    return Collection(collection).home.kind is CollectionKind.MEMORIES
 
 
 def rests_on_others(collection: str) -> bool:
     """Whether its members are made from others, which they name."""
-    return identity.kind_of(collection.removeprefix(ARCHIVE)) in _RESTING
+    return Collection(collection).home.kind in _RESTING
 
 
-_RESTING = ("facts", "plans", "observations")
+_RESTING = (CollectionKind.FACTS, CollectionKind.PLANS, CollectionKind.OBSERVATIONS)
 
 
 def holds_captures(collection: str) -> bool:
-    return identity.kind_of(collection.removeprefix(ARCHIVE)) == "ledger"
+    return Collection(collection).home.kind is CollectionKind.LEDGER
 
 
 class Citing(NamedTuple):
@@ -197,7 +195,7 @@ class Citing(NamedTuple):
 
 
 def citing(record: int, collection: str, id_: str, metadata: Metadata) -> Citing:
-    needs_all = identity.kind_of(collection.removeprefix(ARCHIVE)) == "observations"
+    needs_all = Collection(collection).home.kind is CollectionKind.OBSERVATIONS
     return Citing(record, home_ref(collection, id_), sources_in(metadata), needs_all)
 
 
@@ -239,9 +237,9 @@ def _is_held(claim: Citing, standing: set[str]) -> bool:
     return standing.issuperset(claim.sources) if claim.needs_all else not standing.isdisjoint(claim.sources)
 
 
-def of_kind(places: Iterable[tuple[int, str]], kind: str) -> int:
+def of_kind(places: Iterable[tuple[int, str]], kind: CollectionKind) -> int:
     """How many records stand in a collection of a kind, archived or not, of keys and collections."""
-    return len({record for record, name in places if identity.kind_of(name.removeprefix(ARCHIVE)) == kind})
+    return len({record for record, name in places if Collection(name).home.kind is kind})
 
 
 def counts_of(purged: Purged) -> dict[str, int]:
@@ -268,14 +266,15 @@ _TRACE_REFS = msgspec.json.Decoder(_TraceRefs)
 make_known([_Cited, _TraceRefs, Purged])
 
 
-def memory_places(turn_places: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def memory_places(turn_places: Iterable[tuple[str, str]]) -> list[tuple[Collection, str]]:
     """Where the memories kept from a turn stand, by the turn's own places."""
     found = []
     for collection, id_ in turn_places:
-        if identity.kind_of(collection) == "turns":
-            memories = identity.memories_of(identity.owner_of(collection))
-            memory = identity.memory_id(collection, id_)
-            found += [(memories, memory), (identity.archive_of(memories), memory)]
+        turns = Collection(collection)
+        if turns.kind is CollectionKind.TURNS:
+            memories = Collection.memories(turns.owner)
+            memory = memory_id(collection, id_)
+            found += [(memories, memory), (memories.archive, memory)]
     return found
 
 

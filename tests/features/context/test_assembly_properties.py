@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from clew.api import Context, Hit, Message, Section
 from clew.config import Config
 from clew.core.budget import portion
+from clew.core.collections import Collection
 from clew.engine import Memory
 from clew.storage.protocol import Place, Shard
 from clew.text.framing import CUT_MARK
@@ -95,7 +96,7 @@ def opened(world: World) -> Iterator[Memory]:
         store = MemoryStore()
         for place, size in enumerate(world.guidance):
             store.append([turn(_words(f"pelican guidance {place}", size), id=f"g{place}", session="old", user="ana")])
-            store.condense("old", [], [Shard(f"g{place}", Place("elevated:user:ana", f"old/g{place}"))])
+            store.condense("old", [], [Shard(f"g{place}", Place(Collection("elevated:user:ana"), f"old/g{place}"))])
         with Memory(config, store=store, clock=FixedClock()) as memory:
             for place, size in enumerate(world.memories):
                 memory.put("user:ana", str(place), _words(f"pelican memory {place}", size))

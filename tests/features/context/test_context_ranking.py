@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from clew.api import Hit
+from clew.core.collections import Collection
 from clew.core.lineage import Lineage
 from clew.core.model import Provenance
 from clew.core.ranking import ContextWeights, context_score, quality, standing, use_share
@@ -31,7 +32,7 @@ def recalled(memory: Memory, query: str, **given: object) -> list[Hit]:
 
 def put(memory: Memory, id: str, text: str, ts_ms: int = NOW_MS, provenance: Provenance = Provenance.MEMORY) -> None:
     made = replace(draft(text, ts_ms=ts_ms, role=None), provenance=provenance)
-    memory._store.put([NewRecord(made, Place("user:ana", id))])
+    memory._store.put([NewRecord(made, Place(Collection("user:ana"), id))])
 
 
 # --- the formulas ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clew.core.collections import Collection
 from clew.core.model import Provenance, Record, Trust
 from clew.core.predicates import registry, sentence
 from clew.features.facts.log import MAX_OBJECT_CHARS, Entry, entry_in, metadata_of
@@ -160,7 +161,8 @@ def test_subjects_are_paged_in_the_order_in_which_they_were_first_named() -> Non
 
 def record(metadata: dict[str, Any]) -> Record:
     return Record(
-        collection=COLLECTION, id="f_1", text="", ts_ms=7, role=None, provenance=Provenance.MEMORY, trust=Trust.UNKNOWN,
+        collection=Collection(COLLECTION),
+        id="f_1", text="", ts_ms=7, role=None, provenance=Provenance.MEMORY, trust=Trust.UNKNOWN,
         stability=0.5, tokens=1, metadata=metadata, seq=1, version=1, access_count=0, last_used_ms=None,
     )  # fmt: skip
 

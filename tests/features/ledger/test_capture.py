@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from clew.api import Event, Harvest, HarvestReceipt, MemoryApi
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made
 from clew.errors import ClewError, InvalidInput, NotFound
 from clew.features.ledger.harvest import harvest, some
@@ -249,7 +250,7 @@ def test_what_the_operator_wrote_is_not_overwritten(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(parts, event("ran make", id="1", kind="observation", user_id="u"))
     harvest_all(parts)
-    place = Place("ledger:user:u", "s/1")
+    place = Place(Collection("ledger:user:u"), "s/1")
     parts.store.mark([Marking(place, {Mark.KIND: made("decision", By.OPERATOR, 1)})])
     keep(parts, event("ran make", id="1", kind="observation", user_id="u"))
     keep(parts, event("ran make twice", id="1", kind="observation", user_id="u"))
@@ -264,7 +265,7 @@ def test_what_was_archived_is_not_brought_back_by_reading_it_again(tmp_path: Pat
     parts = make_parts(tmp_path / "data")
     other = write_lines(tmp_path / "other.jsonl", [line("1", userId="u"), line("2", userId="u")])
     harvest(parts, Harvest(path=str(other)))
-    parts.store.move([Place("ledger:user:u", "s/1")], "archive:ledger:user:u")
+    parts.store.move([Place(Collection("ledger:user:u"), "s/1")], "archive:ledger:user:u")
     write_lines(other, [line("2", userId="u"), line("1", userId="u")])
     receipt = harvest(parts, Harvest(path=str(other)))
     assert (receipt.stored, receipt.unchanged) == (0, 2)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.api import Event, Pack, Purge, Recall
+from clew.core.collections import Collection
 from clew.engine import Memory
 from clew.features.ledger.lines import log_files, places_of
 from clew.features.ledger.lookup import recall_lines
@@ -95,7 +96,7 @@ def test_the_places_of_a_line_are_those_its_record_takes(tmp_path: Path) -> None
     (path,) = log_files(folder(parts))
     expected = [places_of(json.loads(line)) for line in path.read_text().splitlines()]
     harvest_all(parts)
-    assert expected[0] == [Place("ledger:session:s", "1"), Place("ledger:user:ann", "s/1")]
+    assert expected[0] == [Place(Collection("ledger:session:s"), "1"), Place(Collection("ledger:user:ann"), "s/1")]
     for places in expected:
         assert sorted(parts.store.places(places[0].collection, places[0].id)) == sorted(places)
     assert len(recall_lines(parts, Recall(text="one", user_id="ann", session_id="s")).lines) == 1

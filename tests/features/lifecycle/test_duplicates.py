@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from clew.api import Duplicate, FindDuplicates, Label, MemoryApi, Merge, Pack, RecordView
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, set_by, value_of
 from clew.core.model import Trust
 from clew.engine import Memory
@@ -89,7 +90,7 @@ def test_the_more_trusted_of_two_is_kept_however_old(memory: Memory, clock: Fixe
     put(memory, old=KEY)
     clock.ms += 5 * 86_400_000
     put(memory, new=SAME)
-    memory._store.mark([Marking(Place("user:ana", "new"), trust=Trust.UNTRUSTED)])
+    memory._store.mark([Marking(Place(Collection("user:ana"), "new"), trust=Trust.UNTRUSTED)])
     (proposal,) = found(memory)
     assert (proposal.keep, proposal.drop) == ("user:ana/old", "user:ana/new")
     assert "written 5 days apart" in proposal.evidence
@@ -121,7 +122,7 @@ def test_of_many_copies_each_is_dropped_once(memory: Memory) -> None:
 
 def test_what_is_quarantined_or_superseded_is_not_compared(memory: Memory) -> None:
     put(memory, one=KEY, two=SAME, three=KEY + "!!")
-    memory._store.mark([Marking(Place("user:ana", "one"), trust=Trust.QUARANTINED)])
+    memory._store.mark([Marking(Place(Collection("user:ana"), "one"), trust=Trust.QUARANTINED)])
     memory.call(Label(ref="user:ana/two", superseded_by="user:ana/three"))
     assert found(memory) == ()
 
@@ -187,7 +188,7 @@ def test_merging_keeps_one_and_leads_from_the_others_to_it(api: MemoryApi) -> No
 @pytest.mark.requirement("LIFE-4", "PACK-4")
 def test_what_is_merged_is_trusted_no_more_than_the_least_trusted(memory: Memory) -> None:
     put(memory, keep=KEY, drop=SAME, last=OTHER)
-    memory._store.mark([Marking(Place("user:ana", "drop"), trust=Trust.UNTRUSTED)])
+    memory._store.mark([Marking(Place(Collection("user:ana"), "drop"), trust=Trust.UNTRUSTED)])
     memory.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",)))
     kept = at(memory, "user:ana/keep")
     assert kept.trust == "untrusted"
@@ -265,7 +266,7 @@ def test_nothing_is_merged_into_what_does_not_hold(memory: Memory) -> None:
     memory.revive("user:ana/a")
     with pytest.raises(InvalidInput, match="is superseded by user:ana/b"):
         memory.call(Merge(keep="user:ana/a", drop=("user:ana/c",)))
-    memory._store.mark([Marking(Place("user:ana", "d"), trust=Trust.QUARANTINED)])
+    memory._store.mark([Marking(Place(Collection("user:ana"), "d"), trust=Trust.QUARANTINED)])
     with pytest.raises(InvalidInput, match="quarantined"):
         memory.call(Merge(keep="user:ana/d", drop=("user:ana/c",)))
     assert "merged" not in at(memory, "user:ana/d").marks

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from clew.api import AddHint, Age, Export, Import, Label, MemoryApi, ReadJournal, RecordView
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, set_by, value_of
 from clew.core.model import Trust
 from clew.engine import Memory
@@ -122,7 +123,7 @@ def test_use_postpones_the_archive_and_looking_does_not(open_memory: OpenMemory,
 def test_turns_guidance_and_what_waits_for_review_are_never_archived(memory: Memory, clock: FixedClock) -> None:
     memory.ingest("s", "user", "You must never deploy on Fridays.", user_id="ana")
     ref = forget(memory)
-    memory._store.mark([Marking(Place("user:ana", "tea"), trust=Trust.QUARANTINED)])
+    memory._store.mark([Marking(Place(Collection("user:ana"), "tea"), trust=Trust.QUARANTINED)])
     clock.ms += 4000 * DAY_MS
     receipt = memory.age(dry_run=False)
     assert receipt.archived == {}
@@ -132,7 +133,7 @@ def test_turns_guidance_and_what_waits_for_review_are_never_archived(memory: Mem
 
 @pytest.mark.requirement("LIFE-3")
 def test_a_record_of_two_ledgers_is_archived_and_revived_in_both(memory: Memory) -> None:
-    places = (Place("ledger:session:s", "e1"), Place("ledger:user:ana", "e1"))
+    places = (Place(Collection("ledger:session:s"), "e1"), Place(Collection("ledger:user:ana"), "e1"))
     stored = StoredRecord(0, draft("make test: 3 failed", ts_ms=LONG_AGO, role=None), False, places, 1, 0, None)
     memory._store.restore([stored], ())
     memory.call(Label(ref="ledger:user:ana/e1", retention="P2"))
@@ -173,7 +174,7 @@ def test_revive_knows_what_exists(api: MemoryApi) -> None:
 @pytest.mark.requirement("LIFE-2", "LIFE-3", "LIFE-4")
 def test_use_brings_back_and_never_raises_trust(memory: Memory) -> None:
     ref = forget(memory)
-    memory._store.mark([Marking(Place("user:ana", "tea"), trust=Trust.UNTRUSTED)])
+    memory._store.mark([Marking(Place(Collection("user:ana"), "tea"), trust=Trust.UNTRUSTED)])
     memory.age(dry_run=False)
     parts = memory._parts
     assert archive.bring_back(parts, parts.store.get("archive:user:ana", ["tea"])) == [ref]
@@ -223,7 +224,7 @@ def test_what_is_superseded_or_quarantined_contradicts_nothing(memory: Memory) -
     for id_, amount in (("a", 500), ("b", 700), ("c", 900)):
         memory.put("user:ana", id_, f"The budget is {amount} euros.")
     memory.call(Label(ref="user:ana/a", superseded_by="user:ana/c"))
-    memory._store.mark([Marking(Place("user:ana", "b"), trust=Trust.QUARANTINED)])
+    memory._store.mark([Marking(Place(Collection("user:ana"), "b"), trust=Trust.QUARANTINED)])
     assert memory.age(dry_run=False).contradictions == 0
 
 

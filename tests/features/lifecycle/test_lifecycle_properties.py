@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from clew.api import Age, AgeReceipt, Revive
 from clew.config import Config
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made
 from clew.core.model import Trust
 from clew.engine import Memory
@@ -108,7 +109,7 @@ def write(memory: Memory, now_ms: int, id_: str, given_: dict[str, Any]) -> None
         marks[Mark.GRADE.value] = made({"label": given_["grade"]}, By.CLEW, now_ms)
     text = draft(given_["text"], ts_ms=now_ms - given_["age_days"] * DAY_MS, role=None)
     text = replace(text, marks=marks, trust=given_["trust"])
-    memory._store.put([NewRecord(text, Place(given_["collection"], id_))])
+    memory._store.put([NewRecord(text, Place(Collection(given_["collection"]), id_))])
     if given_["used_days"] is not None:
         memory._store.touch({given_["collection"]: [id_]}, now_ms - given_["used_days"] * DAY_MS)
 

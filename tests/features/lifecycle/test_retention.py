@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made
 from clew.core.model import Metadata, Provenance, Record, Trust
 from clew.features.lifecycle.retention import DAY_MS, Retention, is_due, label_in, resting_since_ms, retention_of
@@ -26,7 +27,7 @@ def said(retention: Any) -> dict[str, Any]:
 
 def record(ts_ms: int, last_used_ms: int | None = None, marks: Metadata | None = None) -> Record:
     return Record(
-        collection="user:ana",
+        collection=Collection("user:ana"),
         id="a",
         text="",
         ts_ms=ts_ms,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clew.api import Assemble, Context, MemoryApi, Message, Section
-from clew.core import identity
+from clew.core.ids import ID_BYTES, digest
 from clew.core.ports import Abstract
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound, RawHistoryProtected, SummarizerFailed
@@ -346,7 +346,7 @@ def test_a_log_without_its_bookmark_goes_on_where_its_lines_end(small: Memory) -
     talk(small, 0, 30)
     small.observe_run("s")
     log = small.observe_show("s")
-    name = f"observed:{identity.digest('s', size_bytes=identity.ID_BYTES).hex()}"
+    name = f"observed:{digest('s', size_bytes=ID_BYTES).hex()}"
     small._parts.store.put([], {name: "{}"})
     assert small.observe_show("s") == log
     talk(small, 30, 60)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.features.pack.opposing import asked_value, values_in
+from clew.features.pack.dissent import asked_value, values_in
 
 pytestmark = pytest.mark.requirement("PACK-5")
 

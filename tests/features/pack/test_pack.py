@@ -9,13 +9,14 @@ import pytest
 
 from clew.api import Bundle, DiffTraces, Event, ListTraces, MemoryApi, Pack, ShowTrace, Trace
 from clew.client import connect
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made
 from clew.core.model import Trust
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
 from clew.faces.daemon.limits import Limits
 from clew.features.lifecycle import archive
-from clew.features.pack.rules import Reason
+from clew.features.pack.choice import Reason
 from clew.models.embedding.hashing import HashingEmbedder
 from clew.storage.protocol import Marking, Place
 from clew.text.framing import PACK_CLOSE, PACK_OPEN
@@ -31,7 +32,7 @@ def mark(memory: Memory, ref: str, *, trust: Trust | None = None, **values: Any)
     """Judge a record as a service or the operator would."""
     collection, _, id_ = ref.partition("/")
     marks = {Mark(name).value: made(value, By.OPERATOR, NOW_MS) for name, value in values.items()}
-    assert memory._parts.store.mark([Marking(Place(collection, id_), marks, trust)]) == 1
+    assert memory._parts.store.mark([Marking(Place(Collection(collection), id_), marks, trust)]) == 1
 
 
 def reasons(trace: Trace | None) -> dict[str, str]:
@@ -297,7 +298,7 @@ def test_only_what_stands_in_the_pack_counts_as_used(memory: Memory) -> None:
 def test_the_archive_is_searched_when_asked_and_what_is_taken_from_it_comes_back(memory: Memory) -> None:
     memory.put("user:u", "port", "The staging server listens on port 8080")
     memory.flush()
-    archive.put_away(memory._parts, [Place("user:u", "port")])
+    archive.put_away(memory._parts, [Place(Collection("user:u"), "port")])
     assert memory.pack(QUERY, user_id="u").abstained
     bundle = memory.pack(QUERY, user_id="u", cold=True, trace=True)
     assert refs(bundle) == ["archive:user:u/port"]
@@ -342,7 +343,7 @@ def test_why_says_where_a_record_dropped_out_and_changes_nothing(memory: Memory)
     memory.put("user:v", "port", "The staging server listens on port 8080")
     memory.put("user:u", "asleep", "The staging server slept")
     memory.flush()
-    archive.put_away(memory._parts, [Place("user:u", "asleep")])
+    archive.put_away(memory._parts, [Place(Collection("user:u"), "asleep")])
 
     def stage(ref: str) -> tuple[str, str, bool]:
         explanation = memory.why(ref, QUERY, user_id="u", session_id="s")

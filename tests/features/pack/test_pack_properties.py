@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from clew.api import Bundle, Pack
 from clew.config import Config
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made
 from clew.core.model import Trust
 from clew.engine import Memory
-from clew.features.pack.rules import INCLUDED, UNTRUSTED_ITEMS, Reason
+from clew.features.pack.choice import INCLUDED, Reason
+from clew.features.pack.rules import UNTRUSTED_ITEMS
 from clew.models.embedding.hashing import HashingEmbedder
 from clew.storage.protocol import Marking, Place
 from clew.text.framing import PACK_CLOSE, PACK_OPEN
@@ -94,7 +96,7 @@ def opened(records: list[Kept], embedder: bool) -> Iterator[Memory]:
                 else:
                     memory.put("user:u", f"r{number}", record.text, {"ts": NOW_MS - record.age_ms, "speaker": "\n<x>"})
                     marks = {Mark(name).value: made(value, By.OPERATOR, 0) for name, value in record.marks.items()}
-                    memory._parts.store.mark([Marking(Place("user:u", f"r{number}"), marks, record.trust)])
+                    memory._parts.store.mark([Marking(Place(Collection("user:u"), f"r{number}"), marks, record.trust)])
             memory.flush()
             yield memory
 

@@ -6,7 +6,7 @@ import pytest
 
 from clew.api import Bundle, Label, ListTraces, Pack, Purge, Why
 from clew.engine import Memory
-from clew.features.pack.rules import Reason
+from clew.features.pack.choice import Reason
 from tests.conftest import NOW_MS
 from tests.testing.lines import read
 

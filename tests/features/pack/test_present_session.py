@@ -7,9 +7,9 @@ import pytest
 from clew.api import Bundle
 from clew.core.model import Trust
 from clew.engine import Memory
-from clew.features.pack.rules import NEXT_TO_BEST, Policy, eased
+from clew.features.pack.rules import NEXT_TO_BEST, Policy, relax
 from tests.conftest import NOW_MS, OpenMemory
-from tests.features.pack.test_pack_rules import considered
+from tests.features.pack.test_pack_rules import choice
 
 pytestmark = pytest.mark.requirement("PACK-3", "HOST-2")
 
@@ -21,25 +21,25 @@ BESIDE = "Odile the pilot was born near the harbour."
 
 class TestLessIsAsked:
     def test_where_something_of_another_session_is_near_enough(self) -> None:
-        near = considered("near", origin="then/near", similarity=0.6)
-        assert eased(POLICY, [near]).min_similarity == pytest.approx(0.6 * NEXT_TO_BEST)
+        near = choice("near", origin="then/near", similarity=0.6)
+        assert relax(POLICY, [near]).min_similarity == pytest.approx(0.6 * NEXT_TO_BEST)
 
     def test_of_nothing_where_only_the_present_session_is_near_enough(self) -> None:
-        present = considered("near", origin="now/near", similarity=0.6)
-        beside = considered("beside", origin="then/beside", similarity=0.39)
-        assert eased(POLICY, [present, beside]) == POLICY
+        present = choice("near", origin="now/near", similarity=0.6)
+        beside = choice("beside", origin="then/beside", similarity=0.39)
+        assert relax(POLICY, [present, beside]) == POLICY
 
     def test_by_the_nearest_that_is_not_of_the_present_session(self) -> None:
-        present = considered("nearest", origin="now/nearest", similarity=0.7)
-        near = considered("near", origin="then/near", similarity=0.5)
-        assert eased(POLICY, [present, near]).min_similarity == pytest.approx(0.5 * NEXT_TO_BEST)
+        present = choice("nearest", origin="now/nearest", similarity=0.7)
+        near = choice("near", origin="then/near", similarity=0.5)
+        assert relax(POLICY, [present, near]).min_similarity == pytest.approx(0.5 * NEXT_TO_BEST)
 
     @pytest.mark.parametrize("trust", [Trust.QUARANTINED, Trust.UNTRUSTED])
     def test_of_nothing_where_only_what_may_not_be_shown_is_near_enough(self, trust: Trust) -> None:
-        assert eased(POLICY, [considered("near", origin="then/near", similarity=0.6, trust=trust)]) == POLICY
+        assert relax(POLICY, [choice("near", origin="then/near", similarity=0.6, trust=trust)]) == POLICY
 
     def test_never_more(self) -> None:
-        assert eased(POLICY, [considered("same", origin="then/same", similarity=1.0)]) == POLICY
+        assert relax(POLICY, [choice("same", origin="then/same", similarity=1.0)]) == POLICY
 
 
 @pytest.fixture

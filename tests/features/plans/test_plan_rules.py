@@ -7,6 +7,7 @@ from datetime import date, datetime
 import pytest
 
 from clew.core.citing import SOURCES
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made
 from clew.core.model import Metadata, Provenance, Record, Trust
 from clew.features.plans.operations import PlanState
@@ -25,7 +26,8 @@ def local_ms(year: int, month: int, day: int, hour: int = 0) -> int:
 
 def record(metadata: Metadata, marks: Metadata | None = None) -> Record:
     return Record(
-        collection="plans:user:ada", id="p", text="Plan: x", ts_ms=5, role=None, provenance=Provenance.MEMORY,
+        collection=Collection("plans:user:ada"),
+        id="p", text="Plan: x", ts_ms=5, role=None, provenance=Provenance.MEMORY,
         trust=Trust.UNKNOWN, stability=0.5, tokens=1, metadata=metadata, seq=1, version=1, access_count=0,
         last_used_ms=None, marks=marks or {},
     )  # fmt: skip

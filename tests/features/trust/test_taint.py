@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.api import Compact, ListTrust, Node
+from clew.core.collections import Collection
 from clew.core.model import Trust
 from clew.engine import Memory
 from clew.features.trust.service import follow_sources
@@ -127,9 +128,9 @@ def test_a_summary_follows_a_source_that_was_quarantined_while_it_was_made(memor
     """The review saw no summary yet, and the summary's making saw no review."""
     talk(memory, 12)
     first, *_ = squeeze(memory)
-    store, place = memory._parts.store, Place("session_summary:s", first.id)
-    store.mark([Marking(Place("session_raw:s", "t0"), trust=Trust.QUARANTINED)])
-    follow_sources(memory._parts, [place, Place("session_summary:s", "nowhere")])
+    store, place = memory._parts.store, Place(Collection("session_summary:s"), first.id)
+    store.mark([Marking(Place(Collection("session_raw:s"), "t0"), trust=Trust.QUARANTINED)])
+    follow_sources(memory._parts, [place, Place(Collection("session_summary:s"), "nowhere")])
     assert trust_of(memory, first) == "quarantined"
     assert memory.review("session_raw:s/t0", "release").affected == (f"session_summary:s/{first.id}",)
     assert trust_of(memory, first) == "unknown"

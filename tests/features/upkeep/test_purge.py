@@ -10,6 +10,7 @@ import pytest
 
 from clew.api import AddHint, Backup, Event, Export, Label, ListPurges, MemoryApi, Message, Purge
 from clew.client import connect
+from clew.core.collections import Collection
 from clew.errors import InvalidInput, NotFound, StoreError, StoreInUse
 from clew.features.ledger import artifacts
 from clew.storage.protocol import Place
@@ -213,7 +214,7 @@ def test_a_record_goes_with_what_rests_under_its_id_and_stays_gone(open_memory: 
     memory = open_memory()
     memory.put("user:ann", "a", "canary-old")
     memory.call(Backup(path=str(tmp_path / "copy")))
-    memory._parts.store.move([Place("user:ann", "a")], "archive:user:ann")
+    memory._parts.store.move([Place(Collection("user:ann"), "a")], "archive:user:ann")
     memory.put("user:ann", "a", "canary-new")
     assert memory.purge(ref="archive:user:ann/a").records == 2
     memory.close()

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from clew.api import JsonObject, MemoryApi
+from clew.core.structs import plain
 from clew.errors import ClewError, InvalidInput
 
 MAX_DEPTH = 100
@@ -115,7 +116,7 @@ def arguments(params: JsonObject, kind: type[T]) -> T:
 
 def result_line(request_id: Id | None, result: object) -> bytes:
     """A success, as a line. Fails where the result cannot stand in JSON."""
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": result}) + b"\n"
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": result}, enc_hook=plain) + b"\n"
 
 
 def error_line(request_id: Id | None, error: ClewError) -> bytes:

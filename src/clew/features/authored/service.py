@@ -15,6 +15,7 @@ from pathlib import Path
 
 from clew.core import identity
 from clew.core.budget import portion
+from clew.core.collections import CATALOGUE
 from clew.core.model import Draft, Provenance, Record
 from clew.errors import InvalidInput, TooLarge
 from clew.features.authored.files import Content, File, Names, Stamp, core_files, note_files, read_file, stamp
@@ -28,7 +29,6 @@ from clew.kernel.views import every
 from clew.storage.protocol import NewRecord, Place, Task
 
 COLLECTION_OF_TIER = {Tier.HARD: identity.HARD, Tier.SOFT: identity.SOFT, Tier.LORE: identity.LORE}
-CATALOGUE = "_authored"
 """One entry a document: which content its stored nodes are of."""
 
 NOTES_CHECK_SECONDS = 1.0

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.model import Trust
 from clew.errors import InvalidInput
 from clew.features.facts.operations import FactPack, FactsPack, FactView
@@ -77,7 +78,7 @@ def _named(known: Facts, query: str, now_ms: int) -> Iterator[Fact]:
                 yield from known.current(name, at_ms=now_ms)
 
 
-def _nearest(parts: Parts, text: str, known: dict[str, Facts], limit: int) -> tuple[list[Fact], tuple[str, ...]]:
+def _nearest(parts: Parts, text: str, known: dict[Collection, Facts], limit: int) -> tuple[list[Fact], tuple[str, ...]]:
     """What a search for the question finds among facts, as far as it holds now."""
     if not text.strip():
         return [], ()

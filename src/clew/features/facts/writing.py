@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.model import Draft, Kind, Provenance, Record, Trust, least
 from clew.core.predicates import sentence
 from clew.errors import InvalidInput, NotFound
@@ -68,7 +69,7 @@ def write(parts: Parts, request: FactsAssert, *, by: str, proposal: str = "") ->
         draft = _kept(parts, assertion, text, trust)
         is_new = known.get(assertion.id) is None
         if is_new:
-            parts.store.put([*ground.new, _record(parts, draft, Place(assertion.collection, assertion.id))])
+            parts.store.put([*ground.new, _record(parts, draft, Place(Collection(assertion.collection), assertion.id))])
     return _receipt(parts, request.user_id, assertion.id, is_new, (*redacted, *ground.redacted))
 
 
@@ -84,7 +85,7 @@ def invalidate(parts: Parts, request: FactsInvalidate) -> FactReceipt:
             (view,) = views(parts, known, [fact])
             text = f"No longer: {fact.text}" + (f" {reason}" if reason else "")
             draft = _kept(parts, entry, text, Trust(view.trust))
-            parts.store.put([_record(parts, draft, Place(entry.collection, entry.id))])
+            parts.store.put([_record(parts, draft, Place(Collection(entry.collection), entry.id))])
     return _receipt(parts, request.user_id, fact.id, is_new, redacted)
 
 
@@ -365,7 +366,7 @@ def _redacted(parts: Parts, user_id: str | None, what: str, text: str, max_chars
     return clean.text[:max_chars], tuple(found.kind for found in clean.found)
 
 
-def _memories(user_id: str | None) -> str:
+def _memories(user_id: str | None) -> Collection:
     return identity.GLOBAL if user_id is None else identity.memories_of(user_id)
 
 

@@ -7,8 +7,9 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from clew.core import identity
 from clew.core.calibration import Calibration
+from clew.core.collections import Collection, CollectionKind
+from clew.core.ids import memory_id
 from clew.core.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance, Trust, least
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.features.gate.operations import Gate, GateScore
@@ -74,7 +75,7 @@ def promoted(parts: Parts, task: QueuedTask) -> NewRecord | None:
 
     It stays shut for what is quarantined by now, and for what Clew itself had said.
     """
-    own = next((place for place in task.places if identity.kind_of(place.collection) == "turns"), None)
+    own = next((place for place in task.places if place.collection.kind is CollectionKind.TURNS), None)
     draft = replace(task.draft, text=without_own(task.draft.text))
     if own is None or not draft.text.strip():
         return None
@@ -105,22 +106,22 @@ def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibratio
 def _grade(parts: Parts, text: str, user_id: str | None, query: Query, own_id: str | None) -> GateParts:
     if user_id is None:
         return grade(text, [], [])
-    memories = _similarities(parts, identity.memories_of(user_id), query, MEMORY_NEIGHBOURS, None)
-    turns = _similarities(parts, identity.turns_of(user_id), query, TURN_NEIGHBOURS, own_id)
+    memories = _similarities(parts, Collection.memories(user_id), query, MEMORY_NEIGHBOURS, None)
+    turns = _similarities(parts, Collection.turns(user_id), query, TURN_NEIGHBOURS, own_id)
     return grade(text, memories, turns)
 
 
-def _similarities(parts: Parts, collection: str, query: Query, count: int, own_id: str | None) -> list[float]:
+def _similarities(parts: Parts, collection: Collection, query: Query, count: int, own_id: str | None) -> list[float]:
     """How near the nearest members are in meaning; by words where meaning is not known. Not counting itself."""
     own = parts.store.seqs(collection, [own_id]) if own_id is not None else ()
     with parts.indexes.current(collection) as index:
-        found = search(index, query, identity.scope_of(collection), 0.0, count, excluded=own)
+        found = search(index, query, collection.scope, 0.0, count, excluded=own)
     return [found_.similarity if found_.dense is None else found_.dense for found_ in found]
 
 
 def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: GateParts) -> NewRecord:
     """Judged anew: what was said of the turn was said of the turn."""
-    source = {"collection": own.collection, "id": own.id}
+    source = {"collection": str(own.collection), "id": own.id}
     decomposition = {f"gating_{name}": value for name, value in asdict(graded).items() if name != "gate"}
     draft = replace(
         task.draft,
@@ -132,7 +133,7 @@ def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: Ga
         marks={},
     )
     draft = intake.graded(draft, parts.clock.now_ms())
-    place = Place(identity.memories_of(user_id), identity.memory_id(own.collection, own.id))
+    place = Place(Collection.memories(user_id), memory_id(own.collection, own.id))
     vector = task.vector if parts.meaning.usable else None
     tasks = (Task.EMBED, Task.LINK) if vector is None and parts.meaning.wanted else (Task.LINK,)
     return NewRecord(draft, place, tasks, vector)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from clew.core import identity
+from clew.core.collections import Collection, CollectionKind
+from clew.core.ids import turn_name
 from clew.core.model import Provenance, Record, Role, Trust
 from clew.errors import EmbedderFailed, InvalidInput
 from clew.features.guidance.operations import GuidanceItem, GuidanceList, ListGuidance
@@ -55,10 +56,10 @@ def list_guidance(parts: Parts, request: ListGuidance) -> GuidanceList:
     return GuidanceList(items=tuple(GuidanceItem(record=view(record), cues=_cues(record.text)) for record in found))
 
 
-def collections(user_id: str | None, session_id: str | None) -> list[str]:
+def collections(user_id: str | None, session_id: str | None) -> list[Collection]:
     """Where the guidance that holds for a user in a session is kept."""
-    names = [] if user_id is None else [identity.guidance_of_user(user_id)]
-    return names if session_id is None else [*names, identity.guidance_of_session(session_id)]
+    names = [] if user_id is None else [Collection.guidance(user_id)]
+    return names if session_id is None else [*names, Collection.guidance(None, session_id)]
 
 
 class Guide:
@@ -117,11 +118,11 @@ class Guide:
 
     def _place(self, turn_id: str) -> Place:
         """With the user whose turn it is, where one is known."""
-        places = self._parts.store.places(identity.session_raw(self._session_id), turn_id)
-        owner = next((place for place in places if identity.kind_of(place.collection) == "turns"), None)
+        places = self._parts.store.places(Collection.raw(self._session_id), turn_id)
+        owner = next((place for place in places if place.collection.kind is CollectionKind.TURNS), None)
         if owner is not None:
-            return Place(identity.guidance_of_user(identity.owner_of(owner.collection)), owner.id)
-        return Place(identity.guidance_of_session(self._session_id), identity.turn_name(self._session_id, turn_id))
+            return Place(Collection.guidance(owner.collection.owner), owner.id)
+        return Place(Collection.guidance(None, self._session_id), turn_name(self._session_id, turn_id))
 
 
 def may_guide(turn: Record) -> bool:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.model import Record, Trust, least, role_of
 from clew.errors import ClewError, InvalidInput
 from clew.features.guidance.service import Guide
@@ -40,7 +40,7 @@ _log = logging.getLogger("clew.compact")
 
 @serves(Compact)
 def compact(parts: Parts, request: Compact) -> CompactReceipt:
-    identity.session(request.session_id)
+    Collection.session(request.session_id)
     size = request.cluster_turns or 0
     size = size if size > 0 else parts.config.compact_cluster_turns
     prior_tokens = _checked_prior(request.prior_tokens)
@@ -145,7 +145,7 @@ class _Round:
             self._condense(levels, planned)
             if self._summaries:
                 self._parts.store.condense(self._session_id, self._summaries, self._shards)
-                name = identity.session_summary(self._session_id)
+                name = Collection.summaries(self._session_id)
                 follow_sources(self._parts, [Place(name, summary.id) for summary in self._summaries])
         except ClewError as error:
             outcome.degraded[f"compaction stopped: {error.message}"] = None

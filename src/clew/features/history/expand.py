@@ -12,7 +12,7 @@ from itertools import groupby, islice
 
 import re2
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.lineage import Lineage, lineage_of
 from clew.core.model import Record
 from clew.errors import InvalidInput, NotFound
@@ -51,11 +51,11 @@ def grep(parts: Parts, request: Grep) -> GrepResult:
     """
     limit = checked_limit(request.limit, MAX_MATCHES)
     find = _finder(request)
-    if parts.store.size(identity.session_raw(request.session_id)) == 0:
+    if parts.store.size(Collection.raw(request.session_id)) == 0:
         raise NotFound(f"there is no session {request.session_id!r}")
     after = checked_cursor(request.cursor)
     matches: list[GrepMatch] = []
-    while page := parts.store.page(identity.session_raw(request.session_id), after, _TURNS_A_READ):
+    while page := parts.store.page(Collection.raw(request.session_id), after, _TURNS_A_READ):
         for turn in page:
             found = list(islice(_matching_lines(turn, find), limit))
             if len(matches) + len(found) > limit:
@@ -155,7 +155,7 @@ class _Opening:
         elif depth == 0:
             self.closed.append(_summary_node(record, lineage))
         else:
-            below = identity.session_raw if lineage.level == 1 else identity.session_summary
+            below = Collection.raw if lineage.level == 1 else Collection.summaries
             for child in self.parts.store.get(below(self.session_id), lineage.source_ids):
                 self.open(child, depth - 1 if lineage.level > 1 else 0)
 
@@ -199,7 +199,7 @@ class _Opening:
         return text, self.parts.counter.bound(text)
 
     def _by_relevance(self, query: str) -> list[Record]:
-        search = Search(text=query, k=MAX_HITS, collections=(identity.session_raw(self.session_id),))
+        search = Search(text=query, k=MAX_HITS, collections=(Collection.raw(self.session_id),))
         found, _ = recall(self.parts, search)
         rank = {item.record.id: place for place, item in enumerate(found)}
         return sorted(self.turns, key=lambda turn: rank.get(turn.id, len(rank)))
@@ -230,7 +230,7 @@ def describe(parts: Parts, request: Describe) -> Node:
         for summary in all_summaries(parts, request.session_id)
         if summary.lineage.level == level + 1 and record.id in summary.lineage.source_ids
     )
-    in_view = bool(parts.store.seqs(identity.session(request.session_id), [record.id]))
+    in_view = bool(parts.store.seqs(Collection.session(request.session_id), [record.id]))
     if lineage is None:
         return _turn_node(record, parents=parents, in_view=in_view, text=record.text)
     return _summary_node(record, lineage, parents=parents, in_view=in_view, text=record.text)
@@ -239,7 +239,7 @@ def describe(parts: Parts, request: Describe) -> Node:
 @serves(ShowSession)
 def show_session(parts: Parts, request: ShowSession) -> SessionView:
     session_id = request.session_id
-    names = (identity.session_raw(session_id), identity.dismissed(session_id))
+    names = (Collection.raw(session_id), Collection.dismissed(session_id))
     turn_count, dismissed_count = (parts.store.size(name) for name in names)
     if turn_count == 0:
         raise NotFound(f"there is no session {session_id!r}")
@@ -258,7 +258,7 @@ def show_session(parts: Parts, request: ShowSession) -> SessionView:
 
 
 def _node(parts: Parts, session_id: str, id_: str) -> Record:
-    for name in (identity.session_summary(session_id), identity.session_raw(session_id)):
+    for name in (Collection.summaries(session_id), Collection.raw(session_id)):
         for record in parts.store.get(name, [id_]):
             return record
     raise NotFound(f"session {session_id!r} has neither a summary nor a turn {id_!r}")

@@ -6,17 +6,16 @@ a conversation knows what it was about even where the next question does not ask
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.lineage import lineage_of
 from clew.core.model import Record, Trust
-from clew.core.ranking import SCOPE_NEARNESS
 from clew.features.history.operations import ContextMessage
-from clew.index.search import Candidate
 from clew.kernel.coverage import summaries_over
 from clew.kernel.parts import Parts
-from clew.kernel.search import Found
+from clew.kernel.search import Found, unsought
 
 
 def behind_covered(parts: Parts, session_id: str, messages: Sequence[ContextMessage]) -> int:
@@ -25,39 +24,20 @@ def behind_covered(parts: Parts, session_id: str, messages: Sequence[ContextMess
     ids = [message.id for message in messages if message.id is not None]
     if not lead_to or not ids:
         return 0
-    turns = parts.store.get(identity.session_raw(session_id), ids)
+    turns = parts.store.get(Collection.raw(session_id), ids)
     covered = {turn.id for turn in turns if turn.seq in lead_to}
     return max((place for place, message in enumerate(messages, start=1) if message.id in covered), default=0)
 
 
-def outline(parts: Parts, session_id: str, since_ms: int, there: Collection[str]) -> list[Found]:
+def outline(parts: Parts, session_id: str, since_ms: int, there: AbstractSet[str]) -> list[Found]:
     """Summaries of the view that reach into the time since then, newest first, without those that are there."""
     places = set(summaries_over(parts, session_id).values())
-    records = parts.store.at(identity.session(session_id), sorted(places)) if places else []
+    records = parts.store.at(Collection.session(session_id), sorted(places)) if places else []
     wanted = [record for record in records if record.trust is not Trust.QUARANTINED and record.ref not in there]
     reaching = [(_last_ms(record), record) for record in wanted if _last_ms(record) >= since_ms]
-    return [unasked(record) for _, record in sorted(reaching, key=lambda item: (-item[0], item[1].id))]
+    return [unsought(record) for _, record in sorted(reaching, key=lambda item: (-item[0], item[1].id))]
 
 
 def _last_ms(record: Record) -> int:
     lineage = lineage_of(record)
     return record.ts_ms if lineage is None else lineage.last_ts_ms
-
-
-def unasked(record: Record) -> Found:
-    """A summary that stands in a context for being part of the conversation, not for what was asked."""
-    candidate = Candidate(
-        seq=record.seq,
-        ts_ms=record.ts_ms,
-        score=0.0,
-        similarity=0.0,
-        lexical=0.0,
-        lexical_rank=None,
-        dense=None,
-        dense_rank=None,
-        recency=0.0,
-        keywords=0.0,
-        scope=SCOPE_NEARNESS[identity.scope_of(record.collection)],
-        record=0,
-    )
-    return Found(record, candidate, 0.0)

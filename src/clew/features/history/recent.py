@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.model import Record
 from clew.features.history.operations import ContextMessage
 from clew.features.history.tail import TailTurn
@@ -47,7 +47,7 @@ class RecentTurns:
         self._kept: OrderedDict[tuple[str, int], tuple[int, Recent]] = OrderedDict()
 
     def of(self, session_id: str, target_tokens: int) -> Recent:
-        with self._parts.indexes.current(identity.session(session_id)) as index:
+        with self._parts.indexes.current(Collection.session(session_id)) as index:
             until = index.until
         asked = (session_id, target_tokens)
         with self._lock:
@@ -66,9 +66,9 @@ class RecentTurns:
 
 def _read(parts: Parts, session_id: str, target_tokens: int) -> Recent:
     with parts.store.reading():
-        newest = _newest_turns(parts, identity.session(session_id), target_tokens)
+        newest = _newest_turns(parts, Collection.session(session_id), target_tokens)
         if len(newest) < parts.config.tail_min_turns:
-            newest = _newest_turns(parts, identity.session_raw(session_id), 0)
+            newest = _newest_turns(parts, Collection.raw(session_id), 0)
     messages = tuple(stored_message(turn) for turn in reversed(newest))
     return Recent(messages, tuple(tail_turn(parts, message) for message in messages))
 

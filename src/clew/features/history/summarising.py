@@ -12,7 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from clew.core import identity
+from clew.core.collections import Collection, CollectionKind
+from clew.core.ids import memory_id, summary_id
 from clew.core.lineage import Lineage
 from clew.core.model import Provenance, Record, Role, Trust, least
 from clew.errors import EmbedderFailed, SummarizerFailed
@@ -187,12 +188,12 @@ class Summariser:
     def _gate(self, turn: Record) -> float:
         """What the gate gave a turn that was kept as a memory; of any other, its grade below the threshold."""
         store, threshold = self._parts.store, self._parts.config.gate_threshold
-        places = store.places(identity.session_raw(self._session_id), turn.id)
-        own = next((place for place in places if identity.kind_of(place.collection) == "turns"), None)
+        places = store.places(Collection.raw(self._session_id), turn.id)
+        own = next((place for place in places if place.collection.kind is CollectionKind.TURNS), None)
         if own is None:
             return grade(turn.text, [], []).gate
-        memories = identity.memories_of(identity.owner_of(own.collection))
-        for memory in store.get(memories, [identity.memory_id(own.collection, own.id)]):
+        memories = Collection.memories(own.collection.owner)
+        for memory in store.get(memories, [memory_id(own.collection, own.id)]):
             score = memory.metadata.get("gating_score")
             return float(score) if isinstance(score, float) else threshold
         return min(grade(turn.text, [], []).gate, threshold)
@@ -207,7 +208,7 @@ class Summariser:
         if self._embedder_failed or self._parts.meaning.calibration is None:
             return None
         planned = [node.vector for node in nodes if node.vector is not None]
-        with self._parts.indexes.current(identity.session(self._session_id)) as index:
+        with self._parts.indexes.current(Collection.session(self._session_id)) as index:
             stored = index.vectors_at([node.seq for node in nodes if node.seq is not None])
         rows = ([] if stored is None else list(stored)) + planned
         return np.stack(rows) if rows else None
@@ -281,7 +282,7 @@ class Summariser:
 
     def _free_id(self, source_ids: tuple[str, ...]) -> str:
         """The id of these sources' summary. Where one that was damaged or imported has it, the id after that."""
-        id_ = identity.summary_id(self._session_id, source_ids)
-        holders = (identity.session(self._session_id), identity.session_summary(self._session_id))
+        id_ = summary_id(self._session_id, source_ids)
+        holders = (Collection.session(self._session_id), Collection.summaries(self._session_id))
         taken = any(self._parts.store.seqs(name, [id_]) for name in holders)
         return self._free_id((*source_ids, id_)) if taken else id_

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.core.collections import Collection
 from clew.core.identity import archive_of, digest
 from clew.core.model import Draft, Kind, Provenance, Role
 from clew.core.structs import make_known
@@ -374,9 +375,9 @@ def _shown(parts: Parts, line: RawLine) -> str:
     return (text[:-_UNSURE_CHARS] if line.too_long else text)[:_ASIDE_CHARS]
 
 
-def _ledgers_in(event: Mapping[str, Any]) -> list[str]:
+def _ledgers_in(event: Mapping[str, Any]) -> list[Collection]:
     owners = (("session", event.get("sessionId")), ("user", event.get("userId")))
-    return [f"ledger:{kind}:{owner}" for kind, owner in owners if isinstance(owner, str)]
+    return [Collection(f"ledger:{kind}:{owner}") for kind, owner in owners if isinstance(owner, str)]
 
 
 make_known([_Mark])

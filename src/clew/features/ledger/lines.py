@@ -150,7 +150,7 @@ def decode(content: bytes) -> Entry:
     return entry
 
 
-def owners_of(entry: Entry) -> list[str]:
+def owners_of(entry: Entry) -> list[identity.Collection]:
     """The ledgers an event belongs to, that of its session first. Raises InvalidInput where it has none."""
     ledgers = []
     if entry.session_id is not None:

@@ -109,7 +109,7 @@ def _query(parts: Parts, text: str, mode: Mode) -> tuple[Query, tuple[str, ...]]
     return (replace(query, terms=QueryTerms((), (), ())) if mode is Mode.VECTOR else query), degraded
 
 
-def _collections(request: Recall) -> list[str]:
+def _collections(request: Recall) -> list[identity.Collection]:
     """What is kept for a user and a session; of episodes, what it was kept from."""
     names = []
     if request.session_id is not None:
@@ -121,7 +121,9 @@ def _collections(request: Recall) -> list[str]:
     return names if request.episodes else [*names, identity.GLOBAL]
 
 
-def _best(parts: Parts, query: Query, collections: Sequence[str], limit: int, kinds: set[Kind]) -> list[Found]:
+def _best(
+    parts: Parts, query: Query, collections: Sequence[identity.Collection], limit: int, kinds: set[Kind]
+) -> list[Found]:
     """The best of the wanted kinds, each record once; looks deeper while too few are among the best of all."""
     depth = limit
     while True:

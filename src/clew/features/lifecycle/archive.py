@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
+from clew.core.collections import Collection
 from clew.core.identity import archive_of, kind_of
 from clew.core.marks import By, Mark, made, value_of
 from clew.core.model import Metadata, Provenance, Record
@@ -20,7 +21,6 @@ from clew.kernel.services import serves
 from clew.storage.protocol import Marking, Place
 
 _KINDS = frozenset({"user", "global", "ledger"})
-_PREFIX = archive_of("")
 
 
 def may_rest(collection: str) -> bool:
@@ -28,9 +28,9 @@ def may_rest(collection: str) -> bool:
     return kind_of(collection) in _KINDS
 
 
-def home_of(collection: str) -> str:
+def home_of(collection: str) -> Collection:
     """The collection that an archive belongs to; of any other, itself."""
-    return collection.removeprefix(_PREFIX)
+    return Collection(collection).home
 
 
 def home_ref(record: Record) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made, set_by, value_of
 from clew.core.model import Kind, Metadata, Record, Trust
 from clew.core.operation import Done
@@ -275,7 +276,7 @@ def _kept(parts: Parts) -> _Kept | None:
         return None
 
 
-def _in_turn(parts: Parts) -> list[str]:
+def _in_turn(parts: Parts) -> list[Collection]:
     """The collections that age, beginning behind the one that was compared last."""
     kept = _kept(parts)
     reached = "" if kept is None else kept.reached

@@ -1,25 +1,31 @@
-"""The text of a pack: how deep each item is shown, in which order, and the lines it is made of.
+"""The text of a pack: how much of each item it shows, in which order, and its lines.
 
-Every item is shown as an overview at first, and as one line where that is too long; what room is left then
-goes to whole texts, best first. State comes first, then summaries, then what was said outside. Each item
-is one JSON array on one line inside a frame, and nothing in it can end its quotation.
+An item is shown as an overview, or as one line where that is too long; the room that is left goes to whole texts, best
+first. State comes first, then summaries, then words from outside. Each item is one JSON array on one line inside a
+frame, and nothing in it can end its quotation.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from clew.core.model import Kind
-from clew.features.pack.rules import Reason
+from clew.core.model import Kind, Record, Trust
+from clew.features.pack.choice import Choice, Reason, kind_of
+from clew.kernel.quoting import speaker_of, when
 from clew.text import framing
 from clew.text.excerpts import Layer, one_line, overview
 from clew.text.framing import PACK_CLOSE, PACK_OPEN, Quoted, frame
 
+_WHO_CHARS = 80
+_ARTIFACT = re.compile(r"[0-9a-f]{40}")
+"""How artifacts are named. Metadata that says anything else there names none."""
+_MOST_BYTES = 2**53
+
 _NAME = r"[^\s/\\\"'`<>|:*?]{1,64}"
 
-# A home folder by its usual place, also where another system mounts it. What stands before it must not
+# A home folder by its usual place, also where another system mounts it. The letters before it must not
 # make it part of a longer path, such as that of a web address.
 _HOME = re.compile(
     rf"(?<![\w.~-])(?:/mnt/[a-z])?/(?:home|Users)/{_NAME}"
@@ -44,142 +50,140 @@ _CHARS_PER_TOKEN = 8
 """No tokenizer makes longer tokens of running text; what is longer by this cannot fit and is not counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One item as it will be shown. `text` is the whole of it."""
-
-    ref: str
-    when: str
-    who: str
-    kind: str
-    trust: str
-    """Only where it is a warning."""
-    text: str
-    summary: bool = False
-    outside: bool = False
-    payload: str = ""
-    """What is kept beside it and must be fetched: its name and size."""
-    contradicts: str = ""
-    """The reference of the item it is at odds with."""
-    replaced_by: str | None = None
-    """Of what holds no longer: the reference of what holds instead, empty where nothing does."""
-    shows_ref: bool = False
-    """Whether its reference stands in its line in any case."""
+# --- quoting ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """An entry at a depth."""
+def quote_record(record: Record, now_ms: int, private: Sequence[str], *, shows_ref: bool = False) -> Quoted:
+    """A record as its line would show all of it: with a warning where it deserves one, and without private paths."""
+    return Quoted(
+        when=when(record, now_ms),
+        who=one_line(without_private_paths(speaker_of(record), private), _WHO_CHARS),
+        text=without_private_paths(record.text, private),
+        trust=record.trust if record.trust is Trust.UNTRUSTED else "",
+        payload=_payload(record),
+        ref=record.ref if shows_ref else "",
+    )
 
-    entry: Entry
-    layer: Layer
-    text: str
+
+def _payload(record: Record) -> str:
+    """What is kept beside a record: named, never shown."""
+    artifact, size = record.metadata.get("artifact"), record.metadata.get("payloadBytes")
+    if not isinstance(artifact, str) or not _ARTIFACT.fullmatch(artifact):
+        return ""
+    return f"{artifact}, {size} bytes" if isinstance(size, int) and 0 <= size <= _MOST_BYTES else artifact
+
+
+def whole(choice: Choice) -> Quoted:
+    """The line that would show all of a choice, once it has been quoted."""
+    assert choice.quoted is not None, "quoted before it is laid out"
+    return choice.quoted
+
+
+# --- fitting ------------------------------------------------------------------------------------------
 
 
 def fit(
-    entries: Sequence[Entry],
+    choices: Sequence[Choice],
     words: Sequence[str],
-    cost: Callable[[Shown], int],
+    cost: Callable[[Choice], int],
     *,
     allowance: int,
-    outside_allowance: int,
-) -> tuple[list[Shown], dict[str, Reason]]:
-    """The entries that have room, in their order, each as deep as it may be, and why others have none."""
-    fitted: list[Shown] = []
-    reasons: dict[str, Reason] = {}
-    left, outside_left = allowance, outside_allowance
-    for entry in entries:
-        room = min(left, outside_left) if entry.outside else left
-        shown = next((shown for shown in _depths(entry, words) if cost(shown) <= room), None)
-        if shown is None:
-            over_cap = entry.outside and outside_left < left
-            reasons[entry.ref] = Reason.CAP if over_cap else Reason.BUDGET
+    untrusted_allowance: int,
+) -> list[Choice]:
+    """The choices that have room, in their order, each shown as fully as it may be. The others get their reason."""
+    fitted: list[Choice] = []
+    left, untrusted_left = allowance, untrusted_allowance
+    for choice in choices:
+        room = min(left, untrusted_left) if choice.is_untrusted else left
+        if not _show_within(choice, words, cost, room):
+            is_over_cap = choice.is_untrusted and untrusted_left < left
+            choice.reason = Reason.CAP if is_over_cap else Reason.BUDGET
             continue
-        fitted.append(shown)
-        left -= cost(shown)
-        outside_left -= cost(shown) if entry.outside else 0
-    return _deepened(fitted, cost, left), reasons
+        fitted.append(choice)
+        left -= cost(choice)
+        untrusted_left -= cost(choice) if choice.is_untrusted else 0
+    _show_whole(fitted, cost, left)
+    return fitted
 
 
-def arranged(fitted: Sequence[Shown]) -> list[Shown]:
-    """In the order of the text; what contradicts an item stands right behind it."""
-    there = {shown.entry.ref for shown in fitted}
-    leading = [shown for shown in fitted if shown.entry.contradicts not in there]
-    behind = {shown.entry.contradicts: shown for shown in fitted if shown.entry.contradicts in there}
-    ordered = sorted(leading, key=lambda shown: _part(shown.entry))
-    return [
-        item
-        for shown in ordered
-        for item in ((shown, behind[shown.entry.ref]) if shown.entry.ref in behind else (shown,))
-    ]
+def _show_within(choice: Choice, words: Sequence[str], cost: Callable[[Choice], int], room: int) -> bool:
+    """Shows a short text whole, else an overview, else a line, whichever is the first that fits."""
+    text = whole(choice).text
+    short = overview(text[:READ_CHARS], words)
+    choice.show(Layer.WHOLE if short == text else Layer.OVERVIEW, short)
+    if cost(choice) <= room:
+        return True
+    line_text = one_line(text)
+    if len(line_text) < len(short):
+        choice.show(Layer.LINE, line_text)
+        if cost(choice) <= room:
+            return True
+    choice.layer = None
+    return False
 
 
-def rendered(ordered: Sequence[Shown]) -> tuple[str, list[str]]:
+def _show_whole(fitted: Sequence[Choice], cost: Callable[[Choice], int], left: int) -> None:
+    """Shows whole texts, best first, where there is room for them. Untrusted text stays an excerpt."""
+    for choice in fitted:
+        if choice.layer is Layer.WHOLE or choice.is_untrusted:
+            continue
+        excerpt, held, text = (choice.layer, choice.text), cost(choice), whole(choice).text
+        if len(text) > (left + held) * _CHARS_PER_TOKEN:
+            continue
+        choice.show(Layer.WHOLE, text)
+        if cost(choice) <= left + held:
+            left -= cost(choice) - held
+        else:
+            choice.layer, choice.text = excerpt
+
+
+# --- lines --------------------------------------------------------------------------------------------
+
+
+def arrange(fitted: Sequence[Choice]) -> list[Choice]:
+    """In the order of the text; a contradiction comes right behind what it contradicts."""
+    there = {choice.ref for choice in fitted}
+    leading = [choice for choice in fitted if choice.contradicts not in there]
+    behind = {choice.contradicts: choice for choice in fitted if choice.contradicts in there}
+    ordered = sorted(leading, key=_part)
+    return [item for choice in ordered for item in (choice, behind.get(choice.ref)) if item is not None]
+
+
+def render(ordered: Sequence[Choice]) -> tuple[str, list[str]]:
     """The framed text, and its lines without the frame."""
-    numbers = {shown.entry.ref: place for place, shown in enumerate(ordered, 1)}
+    numbers = {choice.ref: place for place, choice in enumerate(ordered, 1)}
     lines = [
-        line(
-            shown,
-            numbers[shown.entry.ref],
-            numbers.get(shown.entry.contradicts),
-            numbers.get(shown.entry.replaced_by or ""),
-        )
-        for shown in ordered
+        line(choice, number, numbers.get(choice.contradicts), numbers.get(choice.replaced_by or ""))
+        for number, choice in enumerate(ordered, 1)
     ]
     return frame(lines, PACK_OPEN, PACK_CLOSE), lines
 
 
-def line(shown: Shown, number: int, against: int | None = None, instead: int | None = None) -> str:
+def line(choice: Choice, number: int, against: int | None = None, instead: int | None = None) -> str:
     """One item as it is quoted, with its reference where that is wanted, or where there is more to fetch by it."""
-    entry, more = shown.entry, _more(shown)
-    quoted = Quoted(
-        when=entry.when,
-        who=entry.who,
-        text=shown.text,
-        trust=entry.trust,
+    quoted, more = whole(choice), _more(choice)
+    shown = replace(
+        quoted,
+        text=choice.text,
         dissent="" if against is None else f"contradicts [{against}]",
-        superseded="" if entry.replaced_by is None else "no longer so" if instead is None else f"now [{instead}]",
-        payload=entry.payload,
+        superseded="" if choice.replaced_by is None else "no longer so" if instead is None else f"now [{instead}]",
         more=more,
-        ref=entry.ref if more or entry.payload or entry.shows_ref else "",
+        ref=choice.ref if more or quoted.payload else quoted.ref,
     )
-    return framing.line(quoted, number)
+    return framing.line(shown, number)
 
 
-def _more(shown: Shown) -> str:
-    """How the rest is reached, where there is more than is shown."""
-    if shown.layer is Layer.WHOLE and not shown.entry.summary:
-        return ""
-    return "expand" if shown.entry.summary else "get"
+def _more(choice: Choice) -> str:
+    """How to reach the rest, where there is more than is shown."""
+    if choice.is_summary:
+        return "expand"
+    return "" if choice.layer is Layer.WHOLE else "get"
 
 
-def _part(entry: Entry) -> int:
+def _part(choice: Choice) -> int:
     """State, what else is known, summaries, words from outside."""
-    if entry.outside:
+    if choice.is_untrusted:
         return 3
-    if entry.summary:
+    if choice.is_summary:
         return 2
-    return 0 if entry.kind in _STATE else 1
-
-
-def _depths(entry: Entry, words: Sequence[str]) -> list[Shown]:
-    """What to try, deepest first: a short text whole, else an overview, else a line."""
-    text = overview(entry.text[:READ_CHARS], words)
-    line_text = one_line(entry.text)
-    depths = [Shown(entry, Layer.WHOLE if text == entry.text else Layer.OVERVIEW, text)]
-    return [*depths, Shown(entry, Layer.LINE, line_text)] if len(line_text) < len(text) else depths
-
-
-def _deepened(fitted: Sequence[Shown], cost: Callable[[Shown], int], left: int) -> list[Shown]:
-    """Whole texts, best first, where there is room for them. What was said outside stays an excerpt."""
-    deepened = []
-    for shown in fitted:
-        whole = Shown(shown.entry, Layer.WHOLE, shown.entry.text)
-        if shown.layer is not Layer.WHOLE and not shown.entry.outside:
-            held = cost(shown)
-            if len(whole.text) <= (left + held) * _CHARS_PER_TOKEN and cost(whole) <= left + held:
-                left -= cost(whole) - held
-                deepened.append(whole)
-                continue
-        deepened.append(shown)
-    return deepened
+    return 0 if kind_of(choice.record) in _STATE else 1

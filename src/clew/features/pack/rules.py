@@ -1,61 +1,35 @@
-"""What enters a pack: the rules, in the order in which they are applied, and the reason each candidate gets.
+"""What enters a pack: the rules, in the order in which they apply, and the reason each choice gets.
 
-Candidates come best first. Each is refused for one reason, or admitted; of those that say the same, the best
-is kept; the caps decide how many; and where one of the rest, or of those that were kept, contradicts
-another, one slot shows it as what it is. How much of each is shown is a matter of `clew.features.pack.layout`.
+Choices come best first. The rules refuse each for one reason, or admit it. Of those that say the same they keep the
+best; caps decide how many; and where one choice contradicts another, one slot shows it, marked as dissent. How much of
+each is shown is a matter of `clew.features.pack.layout`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 
-from clew.core.model import Provenance, Trust
-from clew.core.ranking import Weights
+from clew.core.model import Trust
 from clew.core.relevance import related
-from clew.features.pack.considered import Considered, importance_of, kind_of, superseded_by
-from clew.features.pack.opposing import Dissent, with_dissent
+from clew.features.pack.choice import Choice, Reason, importance_of, kind_of, superseded_by
+from clew.features.pack.dissent import place_dissent
 from clew.text.grading.importance import Label
 from clew.text.terms import fold
 
 STRONGER = 0.1
-"""What was graded as not worth remembering must be so much more similar to be shown all the same."""
+"""How much more similar a record must be that was graded as not worth remembering."""
 
 UNTRUSTED_ITEMS = 3
 UNTRUSTED_SHARE = 0.25
 SUMMARY_ITEMS = 3
 
 NEXT_TO_BEST = 0.5
-"""Where something is near enough to be packed, so is what is at least so near, as a share of it: the rest of an
+"""What else is packed beside something that is near enough: what has this share of its similarity. The rest of an
 answer is often worded less like the question."""
 
 _SAME_TEXT_CHARS = 4000
-
-
-class Reason(StrEnum):
-    """Why a candidate is in a pack, or is not."""
-
-    RELEVANT = "relevant"
-    DISSENT = "dissent"
-    SCORE = "score"
-    UNRELATED = "unrelated"
-    TRUST = "trust"
-    IMPORTANCE = "importance"
-    SCOPE = "scope"
-    DUPLICATE = "duplicate"
-    SUPERSEDED = "superseded"
-    KIND = "kind"
-    BUDGET = "budget"
-    CAP = "cap"
-    PRESENT = "present"
-    DUE = "due"
-    STALE = "stale"
-    ENDED = "ended"
-
-
-INCLUDED = frozenset({Reason.RELEVANT, Reason.DISSENT, Reason.DUE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +42,7 @@ class Policy:
     untrusted: bool = False
     kinds: frozenset[str] = frozenset()
     present_session: str | None = None
-    """A session the reader has before him: nothing that was said or done in it is repeated."""
+    """A session that the reader can see: nothing that was said or done in it is repeated."""
 
     @property
     def strong_similarity(self) -> float:
@@ -96,54 +70,43 @@ class Policy:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    chosen: tuple[Considered, ...]
-    """Best first; what contradicts another stands right behind it."""
-    dissent: Dissent | None
-    reasons: dict[str, Reason] = field(default_factory=dict)
-    """Of every candidate that was not chosen, by its reference."""
+def select(choices: Sequence[Choice], policy: Policy, asked: str = "") -> list[Choice]:
+    """The choices that the rules leave, best first, a contradiction right behind what it contradicts.
+
+    Every other choice gets its reason. A text that only repeats the question is no answer to it.
+    """
+    ranked = in_order(choices)
+    admitted = _admit(ranked, policy, _unrelated(ranked, policy, asked))
+    kept, spare = _apply_caps(_distinct(admitted, asked), policy)
+    chosen = place_dissent(kept, spare, policy.items, asked)
+    taken = set(map(id, chosen))
+    for choice in (*kept, *spare):
+        if id(choice) not in taken:
+            choice.reason = Reason.CAP
+    return chosen
 
 
-def select(candidates: Sequence[Considered], policy: Policy, asked: str = "") -> Selection:
-    """What the rules leave of the candidates. What only repeats the question is no answer to it."""
-    reasons: dict[str, Reason] = {}
-    ranked = in_order(candidates)
-    admitted = _admitted(ranked, policy, _unrelated(ranked, policy, asked), reasons)
-    kept, spare = _within_caps(_distinct(admitted, asked, reasons), policy, reasons)
-    chosen, dissent = with_dissent(kept, spare, policy.items, asked)
-    taken = {item.ref for item in chosen}
-    reasons.update({item.ref: Reason.CAP for item in (*kept, *spare) if item.ref not in taken})
-    return Selection(tuple(chosen), dissent, reasons)
-
-
-def eased(policy: Policy, candidates: Sequence[Considered]) -> Policy:
-    """The rules where something is near enough by itself: then less is asked of what stands beside it."""
-    able = (item for item in candidates if _is_admissible(item.record.trust, policy) and not _is_present(item, policy))
+def relax(policy: Policy, choices: Sequence[Choice]) -> Policy:
+    """The policy where something is near enough by itself: it then asks less of what is beside it."""
+    able = (item for item in choices if _is_admissible(item.record.trust, policy) and not _is_present(item, policy))
     nearest = max((item.similarity for item in able), default=0.0)
     if nearest < policy.min_similarity:
         return policy
     return replace(policy, min_similarity=min(policy.min_similarity, nearest * NEXT_TO_BEST))
 
 
-def in_order(candidates: Sequence[Considered]) -> list[Considered]:
+def in_order(choices: Sequence[Choice]) -> list[Choice]:
     """What is due, then best first; equal scores by time, newest first, then by reference."""
-    return sorted(candidates, key=lambda item: (not item.due, -item.score, -item.record.ts_ms, item.ref))
-
-
-def pack_score(similarity: float, recency: float, nearness: float, weights: Weights, quality: float) -> float:
-    """The score of search, for a candidate that was found by its similarity alone."""
-    base = weights.similarity * similarity + weights.recency * recency + weights.scope * nearness
-    return min(max(base * quality, 0.0), 1.0)
+    return sorted(choices, key=lambda item: (not item.due, -item.score, -item.record.ts_ms, item.ref))
 
 
 # --- refusing ----------------------------------------------------------------------------------------
 
 
-def _unrelated(ranked: Sequence[Considered], policy: Policy, asked: str) -> set[str]:
-    """References of what is near enough and yet below the floor of relevance.
+def _unrelated(ranked: Sequence[Choice], policy: Policy, asked: str) -> set[str]:
+    """References of choices that are near enough and yet below the floor of relevance.
 
-    What may not be shown, or only repeats the question, leads to nothing.
+    A text that may not be shown, or only repeats the question, leads to nothing.
     """
     question = _text_name(asked)
     may_lead = [
@@ -160,26 +123,19 @@ def _unrelated(ranked: Sequence[Considered], policy: Policy, asked: str) -> set[
     }
 
 
-def _admitted(
-    ranked: Sequence[Considered], policy: Policy, unrelated: set[str], reasons: dict[str, Reason]
-) -> list[Considered]:
-    admitted = []
+def _admit(ranked: Sequence[Choice], policy: Policy, unrelated: set[str]) -> list[Choice]:
     holding = _holding(ranked, policy)
-    for item in ranked:
-        if _is_present(item, policy):
-            reason: Reason | None = Reason.PRESENT
-        elif item.ref in unrelated and item.record.trust is not Trust.QUARANTINED:
-            reason = Reason.UNRELATED
+    for choice in ranked:
+        if _is_present(choice, policy):
+            choice.reason = Reason.PRESENT
+        elif choice.ref in unrelated and choice.record.trust is not Trust.QUARANTINED:
+            choice.reason = Reason.UNRELATED
         else:
-            reason = _refusal(item, policy, holding)
-        if reason is None:
-            admitted.append(item)
-        else:
-            reasons[item.ref] = reason
-    return admitted
+            choice.reason = _refusal(choice, policy, holding)
+    return [choice for choice in ranked if choice.reason is None]
 
 
-def _refusal(item: Considered, policy: Policy, holding: set[str]) -> Reason | None:
+def _refusal(item: Choice, policy: Policy, holding: set[str]) -> Reason | None:
     """The first rule that keeps a candidate out."""
     record = item.record
     if not _is_admissible(record.trust, policy) and (
@@ -188,8 +144,8 @@ def _refusal(item: Considered, policy: Policy, holding: set[str]) -> Reason | No
         return Reason.TRUST
     if item.similarity < policy.min_similarity and not item.due:
         return Reason.SCORE
-    if (overtaken := _overtaken(item, holding)) is not None:
-        return overtaken
+    if (lapse := _lapse(item, holding)) is not None:
+        return lapse
     if policy.kinds and kind_of(record) not in policy.kinds:
         return Reason.KIND
     if importance_of(record) == Label.IGNORE and item.similarity < policy.strong_similarity:
@@ -197,7 +153,7 @@ def _refusal(item: Considered, policy: Policy, holding: set[str]) -> Reason | No
     return None
 
 
-def _overtaken(item: Considered, holding: set[str]) -> Reason | None:
+def _lapse(item: Choice, holding: set[str]) -> Reason | None:
     """Why it holds no longer."""
     if item.lapse is not None:
         return Reason(item.lapse.value)
@@ -205,35 +161,34 @@ def _overtaken(item: Considered, holding: set[str]) -> Reason | None:
     return Reason.SUPERSEDED if is_replaced else None
 
 
-def _is_present(item: Considered, policy: Policy) -> bool:
+def _is_present(item: Choice, policy: Policy) -> bool:
     return policy.present_session is not None and item.is_of(policy.present_session)
 
 
-def _holding(ranked: Sequence[Considered], policy: Policy) -> set[str]:
+def _holding(ranked: Sequence[Choice], policy: Policy) -> set[str]:
     """References of records that hold though they were superseded.
 
-    Where records supersede one another in a circle, each would go for the sake of the next: the newest that may
-    stand holds.
+    Where records supersede one another in a circle, each would give way to the next: the newest that may enter holds.
     """
     by_name = {item.cited: item for item in ranked} | {item.ref: item for item in ranked}
     seen: set[str] = set()
     holding: set[str] = set()
     for item in ranked:
-        walked: dict[str, Considered] = {}
-        at: Considered | None = item
+        walked: dict[str, Choice] = {}
+        at: Choice | None = item
         while at is not None and at.ref not in seen:
             seen.add(at.ref)
             walked[at.ref] = at
             at = by_name.get(superseded_by(at.record) or "")
         back_to = None if at is None else at.ref
         circle = dropwhile(lambda ref: ref != back_to, walked)  # noqa: B023 — used at once
-        standing = [walked[ref] for ref in circle if _may_stand(walked[ref], policy)]
-        if standing:
-            holding.add(max(standing, key=lambda one: (one.record.ts_ms, one.ref)).ref)
+        able = [walked[ref] for ref in circle if _may_enter(walked[ref], policy)]
+        if able:
+            holding.add(max(able, key=lambda one: (one.record.ts_ms, one.ref)).ref)
     return holding
 
 
-def _may_stand(item: Considered, policy: Policy) -> bool:
+def _may_enter(item: Choice, policy: Policy) -> bool:
     return _is_admissible(item.record.trust, policy) and item.similarity >= policy.min_similarity
 
 
@@ -244,42 +199,36 @@ def _is_admissible(trust: Trust, policy: Policy) -> bool:
 # --- keeping -----------------------------------------------------------------------------------------
 
 
-def _distinct(admitted: Sequence[Considered], asked: str, reasons: dict[str, Reason]) -> list[Considered]:
+def _distinct(admitted: Sequence[Choice], asked: str) -> list[Choice]:
     """Each turn and each text once, at its best."""
     seen = {_text_name(asked)}
-    distinct = []
-    for item in admitted:
-        names = {f"origin {item.origin}", _text_name(item.record.text)}
+    for choice in admitted:
+        names = {f"origin {choice.origin}", _text_name(choice.record.text)}
         if names & seen:
-            reasons[item.ref] = Reason.DUPLICATE
-        else:
-            distinct.append(item)
+            choice.reason = Reason.DUPLICATE
         seen |= names
-    return distinct
+    return [choice for choice in admitted if choice.reason is None]
 
 
 def _text_name(text: str) -> str:
     return f"text {fold(text[:_SAME_TEXT_CHARS])}"
 
 
-def _within_caps(
-    distinct: Sequence[Considered], policy: Policy, reasons: dict[str, Reason]
-) -> tuple[list[Considered], list[Considered]]:
+def _apply_caps(distinct: Sequence[Choice], policy: Policy) -> tuple[list[Choice], list[Choice]]:
     """What the caps leave, and what only the number of items keeps out."""
-    kept: list[Considered] = []
-    spare: list[Considered] = []
+    kept: list[Choice] = []
+    spare: list[Choice] = []
     untrusted = summaries = 0
-    for item in distinct:
-        is_untrusted = item.record.trust is Trust.UNTRUSTED
-        is_summary = item.record.provenance is Provenance.SUMMARY
-        if (is_untrusted and untrusted >= UNTRUSTED_ITEMS) or (is_summary and summaries >= SUMMARY_ITEMS):
-            reasons[item.ref] = Reason.CAP
-        elif len(kept) < policy.items:
-            kept.append(item)
-            untrusted += is_untrusted
-            summaries += is_summary
-        elif not is_untrusted and not is_summary:
-            spare.append(item)
+    for choice in distinct:
+        is_over = (choice.is_untrusted and untrusted >= UNTRUSTED_ITEMS) or (
+            choice.is_summary and summaries >= SUMMARY_ITEMS
+        )
+        if not is_over and len(kept) < policy.items:
+            kept.append(choice)
+            untrusted += choice.is_untrusted
+            summaries += choice.is_summary
+        elif is_over or choice.is_untrusted or choice.is_summary:
+            choice.reason = Reason.CAP
         else:
-            reasons[item.ref] = Reason.CAP
+            spare.append(choice)
     return kept, spare

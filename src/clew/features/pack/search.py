@@ -1,44 +1,44 @@
-"""Where a pack looks, and what it finds there: lanes, candidates, and what those lead to.
+"""Where a pack looks, and what it finds there: lanes, records near the question, and what those lead to.
 
-Hot is the running session and what the user laid down, warm is what is kept, cold is the archive; facts and plans
-have lanes of their own. Each gives its most similar records, whatever their trust, so that a trace can say why each of
-them is in or out; but what is quarantined does not take the place of another.
+Hot is the running session and the user's guidance, warm is what is kept, cold is the archive. Facts and plans have
+lanes of their own, and the graph leads to records that share no word with the question. Each lane gives its nearest
+records, whatever their trust, so that a trace can say why each is in or out. Quarantined records take nobody's place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from typing import Any
 
 import msgspec
 
-from clew.core import identity
+from clew.core.collections import GLOBAL, LORE, Collection, readings_of
 from clew.core.marks import Mark
 from clew.core.model import Record
-from clew.core.ranking import SIMILARITY_ALONE
+from clew.core.ranking import SIMILARITY_ALONE, Weights
+from clew.core.relevance import BY_NAME
 from clew.features.facts.truth import owners_of
-from clew.features.pack.considered import Considered, refs_in, superseded_by
-from clew.features.pack.rules import Policy, pack_score
-from clew.index.search import Candidate, Query, search
+from clew.features.graph.service import Led, lead_to
+from clew.features.pack.choice import Choice, Lane, refs_in, superseded_by
+from clew.features.pack.operations import PackRequest
+from clew.features.pack.rules import Policy
+from clew.index.search import Query, search
 from clew.kernel.parts import Parts
-from clew.kernel.search import Found, best, origin
+from clew.kernel.search import Found, best, decay_of, origin, unsought
 
 CANDIDATES = 48
-"""Of one lane, and more where more items are asked for: a turn may stand in two collections of it."""
+"""Of one lane, and more where more items are asked for: two collections of a lane may hold the same turn."""
 
 MAX_WITHHELD = 12
 MAX_LINKS = 8
 """How many marks that lead from one record to another are followed."""
 
+LED = 8
+"""How many records are followed through the graph from the names in a question."""
 
-class Lane(StrEnum):
-    HOT = "hot"
-    WARM = "warm"
-    COLD = "cold"
-    FACTS = "facts"
-    PLANS = "plans"
-    GRAPH = "graph"
+PATH_SHARE = 0.7
+"""What a record at the end of the strongest path has of the nearest record's similarity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,91 +46,72 @@ class Route:
     """A lane and the collections that are in it for one request."""
 
     lane: Lane
-    collections: tuple[str, ...]
+    collections: tuple[Collection, ...]
     searched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
-    """A record that was found, in which lane, and what its score was made from."""
+class Unseen:
+    """A reference that a record leads to and that this request may not see. Nothing of it was read."""
 
-    considered: Considered
-    lane: Lane
-    candidate: Candidate
-    linked_from: str | None = None
-    path: tuple[str, ...] = ()
-    """References of the records that lead to it through the graph, edge by edge."""
-
-    @property
-    def ref(self) -> str:
-        return self.considered.ref
-
-
-@dataclass(frozen=True, slots=True)
-class Sightings:
-    found: tuple[Sighting, ...]
-    out_of_scope: tuple[tuple[str, Sighting], ...]
-    """References that a found record leads to and that this request may not see; nothing of them was read."""
+    ref: str
+    parent: Choice
 
 
 def routes(user_id: str | None, session_id: str | None, *, cold: bool) -> list[Route]:
     """Where a request may look."""
     hot, ledgers, kept = [], [], []
     if session_id is not None:
-        hot += [identity.session(session_id), identity.guidance_of_session(session_id)]
-        ledgers.append(identity.ledger_of_session(session_id))
+        hot += [Collection.session(session_id), Collection.guidance(None, session_id)]
+        ledgers.append(Collection.ledger(None, session_id))
     if user_id is not None:
-        hot.append(identity.guidance_of_user(user_id))
-        kept.append(identity.memories_of(user_id))
-        ledgers.append(identity.ledger_of_user(user_id))
-    turns = [] if user_id is None else [identity.turns_of(user_id), identity.replies_to(user_id)]
+        hot.append(Collection.guidance(user_id))
+        kept.append(Collection.memories(user_id))
+        ledgers.append(Collection.ledger(user_id))
+    turns = [] if user_id is None else [Collection.turns(user_id), Collection.replies(user_id)]
     owners = owners_of(user_id)
-    archived = [identity.archive_of(name) for name in (*kept, identity.GLOBAL, *ledgers)]
+    archived = [name.archive for name in (*kept, GLOBAL, *ledgers)]
     return [
         Route(Lane.HOT, tuple(hot)),
-        Route(Lane.WARM, (*kept, *turns, *ledgers, identity.GLOBAL, identity.LORE)),
+        Route(Lane.WARM, (*kept, *turns, *ledgers, GLOBAL, LORE)),
         Route(Lane.COLD, tuple(archived), searched=cold),
-        Route(Lane.FACTS, tuple(identity.facts_of(owner) for owner in owners)),
-        Route(Lane.PLANS, tuple(identity.plans_of(owner) for owner in owners)),
+        Route(Lane.FACTS, tuple(Collection.facts(owner) for owner in owners)),
+        Route(Lane.PLANS, tuple(Collection.plans(owner) for owner in owners)),
         Route(Lane.GRAPH, ()),
     ]
 
 
-def look(parts: Parts, query: Query, lanes: Sequence[Route], policy: Policy) -> Sightings:
-    """Every candidate of the lanes that are searched, and what the relevant ones lead to."""
+def find_choices(
+    parts: Parts, query: Query, lanes: Sequence[Route], policy: Policy
+) -> tuple[list[Choice], tuple[Unseen, ...]]:
+    """The nearest records of every lane that is searched, and those that the relevant ones lead to."""
     by_similarity = replace(query, weights=SIMILARITY_ALONE)
-    found: dict[str, Sighting] = {}
+    choices: dict[str, Choice] = {}
     for route in lanes:
         if route.searched:
-            for sighting in _in_lane(parts, query, by_similarity, route, max(CANDIDATES, 2 * policy.items)):
-                found.setdefault(sighting.ref, sighting)
-    outside = _follow(parts, found, _searched(lanes), policy.min_similarity)
-    return Sightings(tuple(found.values()), tuple(outside))
+            for found in _nearest(parts, by_similarity, route, max(CANDIDATES, 2 * policy.items)):
+                choices.setdefault(found.ref, _choice(found, query.weights, route.lane))
+    unseen = _follow_marks(parts, choices, _searched(lanes), policy.min_similarity)
+    return list(choices.values()), unseen
 
 
-def decay_of(parts: Parts, collection: str) -> float:
-    """How fast what a collection holds loses recency."""
-    return dict(zip(identity.Scope, parts.config.recency_decays, strict=True))[identity.scope_of(collection)]
-
-
-def _searched(lanes: Iterable[Route]) -> dict[str, Lane]:
+def _searched(lanes: Iterable[Route]) -> dict[Collection, Lane]:
     return {name: route.lane for route in lanes if route.searched for name in route.collections}
 
 
-def _in_lane(parts: Parts, query: Query, by_similarity: Query, route: Route, limit: int) -> list[Sighting]:
-    found = best(parts, by_similarity, route.collections, limit, exclude={}, repeats=True)
-    withheld = [item for name in route.collections for item in _withheld(parts, by_similarity, name)]
-    nearest = sorted(withheld, key=lambda item: (-item.score, item.ref))[:MAX_WITHHELD]
-    return [_sighting(item, query, route.lane) for item in (*found, *nearest)]
+def _nearest(parts: Parts, query: Query, route: Route, limit: int) -> list[Found]:
+    found = best(parts, query, route.collections, limit, exclude={}, repeats=True)
+    withheld = [item for name in route.collections for item in _withheld(parts, query, name)]
+    return [*found, *sorted(withheld, key=lambda item: (-item.score, item.ref))[:MAX_WITHHELD]]
 
 
-def _withheld(parts: Parts, query: Query, collection: str) -> list[Found]:
-    """The quarantined records that would have been candidates."""
+def _withheld(parts: Parts, query: Query, collection: Collection) -> list[Found]:
+    """The quarantined records that are near enough to be among the nearest."""
     held = set(parts.store.withheld(collection))
     if not held:
         return []
     with parts.indexes.current(collection) as index:
-        near = search(index, query, identity.scope_of(collection), decay_of(parts, collection), CANDIDATES)
+        near = search(index, query, collection.scope, decay_of(parts, collection.scope), CANDIDATES)
     by_seq = {candidate.seq: candidate for candidate in near if candidate.seq in held}
     return [
         Found(record, by_seq[record.seq], by_seq[record.seq].score)
@@ -138,61 +119,97 @@ def _withheld(parts: Parts, query: Query, collection: str) -> list[Found]:
     ]
 
 
-def _sighting(found: Found, query: Query, lane: Lane) -> Sighting:
+def _choice(found: Found, weights: Weights, lane: Lane) -> Choice:
     candidate = found.candidate
-    score = pack_score(candidate.similarity, candidate.recency, candidate.scope, query.weights, found.quality)
-    considered = Considered(found.record, origin(found.record), score, candidate.similarity, candidate.shared)
-    return Sighting(considered, lane, candidate)
+    score = pack_score(candidate.similarity, candidate.recency, candidate.scope, weights, found.quality)
+    return Choice(found, lane, origin(found.record), score, candidate.similarity, candidate.shared)
 
 
-# --- what candidates lead to --------------------------------------------------------------------------
+def pack_score(similarity: float, recency: float, nearness: float, weights: Weights, quality: float) -> float:
+    """The score that a search gives, of a record that was found by its similarity alone."""
+    base = weights.similarity * similarity + weights.recency * recency + weights.scope * nearness
+    return min(max(base * quality, 0.0), 1.0)
 
 
-def _follow(
-    parts: Parts, found: dict[str, Sighting], searched: dict[str, Lane], min_similarity: float
-) -> list[tuple[str, Sighting]]:
-    """Adds what replaces or contradicts a relevant record, at that record's own place: it bears on the same question.
+# --- along marks ----------------------------------------------------------------------------------------
 
-    Gives the references that lead out of what may be seen.
-    """
-    outside: dict[str, Sighting] = {}
-    for ref, parent in _links(found.values(), min_similarity):
-        known = found.get(ref)
-        if known is not None:
-            found[ref] = lifted(known, parent)
+
+def _follow_marks(
+    parts: Parts, choices: dict[str, Choice], searched: dict[Collection, Lane], min_similarity: float
+) -> tuple[Unseen, ...]:
+    """Adds what replaces or contradicts a relevant record, with that record's own similarity."""
+    unseen: dict[str, Unseen] = {}
+    for ref, parent in _links(choices.values(), min_similarity):
+        if ref in choices:
+            choices[ref].lift(parent)
             continue
-        place = next((pair for pair in identity.readings_of(ref) if pair[0] in searched), None)
+        place = next((pair for pair in readings_of(ref) if pair[0] in searched), None)
         if place is None:
-            outside.setdefault(ref, parent)
+            unseen.setdefault(ref, Unseen(ref, parent))
             continue
         for record in parts.store.get(place[0], [place[1]]):
-            found[ref] = linked(record, parent, searched[place[0]])
-    return list(outside.items())
+            choices[ref] = linked(record, parent, searched[place[0]])
+    return tuple(unseen.values())
 
 
-def _links(found: Iterable[Sighting], min_similarity: float) -> list[tuple[str, Sighting]]:
-    links: list[tuple[str, Sighting]] = []
-    for sighting in sorted(found, key=lambda item: (-item.considered.score, item.ref)):
-        record = sighting.considered.record
-        if sighting.considered.similarity >= min_similarity:
-            replaced = superseded_by(record)
-            refs = ([] if replaced is None else [replaced]) + refs_in(record, Mark.CONTRADICTS)
-            links += [(ref, sighting) for ref in refs if "/" in ref.strip("/")]
+def _links(choices: Iterable[Choice], min_similarity: float) -> list[tuple[str, Choice]]:
+    links: list[tuple[str, Choice]] = []
+    for choice in sorted(choices, key=lambda item: (-item.score, item.ref)):
+        if choice.similarity >= min_similarity:
+            replaced = superseded_by(choice.record)
+            refs = ([] if replaced is None else [replaced]) + refs_in(choice.record, Mark.CONTRADICTS)
+            links += [(ref, choice) for ref in refs if "/" in ref.strip("/")]
     return links[:MAX_LINKS]
 
 
-def lifted(known: Sighting, parent: Sighting) -> Sighting:
-    one, other = known.considered, parent.considered
-    if one.similarity >= other.similarity:
-        return known
-    better = replace(one, similarity=other.similarity, score=max(one.score, other.score), shared=other.shared)
-    return replace(known, considered=better, linked_from=parent.ref)
-
-
-def linked(record: Record, parent: Sighting, lane: Lane) -> Sighting:
+def linked(record: Record, parent: Choice, lane: Lane) -> Choice:
+    """A record that another one leads to, with the similarity of that one."""
     candidate = msgspec.structs.replace(
-        parent.candidate,
+        parent.found.candidate,
         seq=record.seq, ts_ms=record.ts_ms, lexical=0.0, lexical_rank=None, dense=None, dense_rank=None, context=0.0,
     )  # fmt: skip
-    considered = replace(parent.considered, record=record, origin=origin(record))
-    return Sighting(considered, lane, candidate, parent.ref)
+    found = Found(record, candidate, parent.found.score, parent.found.quality)
+    return Choice(found, lane, origin(record), parent.score, parent.similarity, parent.shared, parent.ref)
+
+
+# --- along the graph ------------------------------------------------------------------------------------
+
+
+def add_from_graph(
+    parts: Parts, request: PackRequest[Any], choices: list[Choice], lanes: Sequence[Route]
+) -> list[Choice]:
+    """The choices, with the records that lie near what the question names in the graph.
+
+    They come in behind what was found by itself: no path makes a record nearer than a share of the nearest one.
+    """
+    leads = lead_to(parts, request.query, request.user_id, request.session_id, LED, untrusted=request.untrusted)
+    nearest = max((choice.similarity for choice in choices), default=0.0)
+    if not leads or nearest <= 0.0:
+        return choices
+    searched = _searched(lanes)
+    by_origin = {choice.origin: choice for choice in sorted(choices, key=lambda choice: choice.similarity)}
+    for lead in leads:
+        record = _visible(parts, lead, searched)
+        if record is not None:
+            choice = by_origin.setdefault(origin(record), _unfound(record))
+            _bring_nearer(choice, lead.strength * PATH_SHARE * nearest, lead.through)
+    kept = set(map(id, by_origin.values()))
+    return [*by_origin.values(), *(choice for choice in choices if id(choice) not in kept)]
+
+
+def _visible(parts: Parts, lead: Led, searched: Iterable[Collection]) -> Record | None:
+    """The record as a lane of this request shows it; None where none does."""
+    places = parts.store.places(lead.place.collection, lead.place.id)
+    place = min((place for place in places if place.collection in searched), default=None)
+    return None if place is None else next(iter(parts.store.get(place.collection, [place.id])), None)
+
+
+def _unfound(record: Record) -> Choice:
+    return Choice(unsought(record), Lane.GRAPH, origin(record), 0.0, 0.0)
+
+
+def _bring_nearer(choice: Choice, similarity: float, path: tuple[str, ...]) -> None:
+    """A record that was found by itself keeps its own similarity where that is greater."""
+    if choice.similarity < similarity:
+        choice.similarity, choice.score = similarity, max(choice.score, similarity)
+        choice.shared, choice.lane, choice.path = BY_NAME, Lane.GRAPH, path

@@ -1,21 +1,39 @@
-"""The pack for one request: the few lines of all that is known that bear on it, in budget, cited, with a trace."""
+"""The pack for one request: the few lines of all that is known that bear on it, in budget, cited, with a trace.
+
+`decide` asks the lanes, checks what is true now, applies the rules and lays out what they leave. It changes nothing, so
+`why` explains exactly what `pack` would do. `pack` then counts the uses and keeps the trace.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from clew.features.lifecycle.archive import bring_back, home_of, home_ref
-from clew.features.pack.considered import importance_of
-from clew.features.pack.decision import Decision, decide
-from clew.features.pack.operations import Bundle, Pack, PackItem
-from clew.features.pack.rules import Reason
-from clew.features.pack.trace import stored_trace, trace_of
+from clew.core.model import Kind
+from clew.core.ranking import WORDS_ALONE
+from clew.errors import InvalidInput
+from clew.features.lifecycle.archive import bring_back, home_ref
+from clew.features.pack.choice import Choice, Reason, importance_of, kind_of
+from clew.features.pack.layout import arrange, fit, line, quote_record, render, whole
+from clew.features.pack.operations import Bundle, Pack, PackItem, PackRequest
+from clew.features.pack.rules import Policy, relax, select
+from clew.features.pack.search import add_from_graph, find_choices, routes
+from clew.features.pack.trace import Decision, Stopwatch, stored_trace, trace_of
+from clew.features.pack.truth import check_truth
+from clew.index.search import Query
+from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
-from clew.kernel.refs import place_of
+from clew.kernel.quoting import line_tokens
+from clew.kernel.records import checked_limit
+from clew.kernel.search import prepare
 from clew.kernel.services import serves
 from clew.storage.protocol import Place
+from clew.text.framing import PACK_CLOSE, PACK_OPEN
 
+MAX_BUDGET_TOKENS = 1_000_000
+MAX_ITEMS = 100
+_WIDEST_NUMBER = MAX_ITEMS
 NOTHING_KNOWN = "nothing relevant is known"
 NO_ROOM = "what is relevant does not fit the budget"
 _LEFT_OUT = {
@@ -28,14 +46,14 @@ _LEFT_OUT = {
 
 @serves(Pack)
 def pack(parts: Parts, request: Pack) -> Bundle:
-    """What was decided, with its trace; only what stands in the bundle counts as used."""
+    """The pack and its trace. Only records in the bundle count as used."""
     decision = decide(parts, request)
-    places = _awake(parts, decision)
-    trace = trace_of(decision, [f"{place.collection}/{place.id}" for place in places])
+    places = _wake(parts, decision.shown)
+    trace = trace_of(decision, [place.collection.ref(place.id) for place in places])
     parts.store.touch(_by_collection(places), decision.now_ms, trace=stored_trace(trace, decision.timings_ms))
     return Bundle(
         bundle_text=decision.text,
-        items=tuple(_items(decision)),
+        items=tuple(_item(choice, number) for number, choice in enumerate(decision.shown, 1)),
         budget_tokens=decision.policy.budget_tokens,
         used_tokens=decision.used_tokens,
         abstained=decision.abstained,
@@ -46,13 +64,107 @@ def pack(parts: Parts, request: Pack) -> Bundle:
     )
 
 
-def _awake(parts: Parts, decision: Decision) -> list[Place]:
-    """Where the records of the bundle stand, once those that rested in the archive have come back."""
-    asleep = [record for record in decision.records if home_of(record.collection) != record.collection]
+def decide(parts: Parts, request: PackRequest[Any]) -> Decision:
+    """What the pack will be, and why. Changes nothing and counts nothing."""
+    _check(request)
+    watch = Stopwatch()
+    lanes = routes(request.user_id, request.session_id, cold=request.cold)
+    with parts.indexes.once():
+        query, troubles = prepare(parts, request.query, [name for route in lanes for name in route.collections])
+        policy = _policy(parts, request, query)
+        watch.lap("question")
+        choices, unseen = find_choices(parts, query, lanes, policy)
+        watch.lap("search")
+        choices = add_from_graph(parts, request, choices, lanes)
+        watch.lap("graph")
+        choices = check_truth(parts, request.user_id, choices, policy.min_similarity, query.now_ms)
+        watch.lap("facts and plans")
+    policy = relax(policy, choices)
+    chosen = select(choices, policy, request.query)
+    watch.lap("selection")
+    shown = _lay_out(parts, request, chosen, query, policy)
+    text, lines = render(shown)
+    for choice, text_line in zip(shown, lines, strict=True):
+        choice.tokens = parts.counter.bound(text_line)
+    watch.lap("layout")
+    return Decision(
+        request=request,
+        policy=policy,
+        lanes=tuple(lanes),
+        choices=tuple(choices),
+        unseen=unseen,
+        shown=tuple(shown),
+        text=text,
+        used_tokens=parts.counter.bound(text) if text else 0,
+        abstained=not chosen,
+        degraded=troubles,
+        now_ms=query.now_ms,
+        timings_ms=watch.laps_ms,
+    )
+
+
+def _check(request: PackRequest[Any]) -> None:
+    check_unicode("query", request.query)
+    if request.budget_tokens is not None and not 1 <= request.budget_tokens <= MAX_BUDGET_TOKENS:
+        raise InvalidInput(f"budgetTokens must be from 1 to {MAX_BUDGET_TOKENS}, not {request.budget_tokens}")
+    if request.limit is not None:
+        checked_limit(request.limit, MAX_ITEMS)
+    unknown = [kind for kind in request.kinds if kind not in list(Kind)]
+    if unknown:
+        raise InvalidInput(f"unknown kind; it must be one of {', '.join(Kind)}")
+
+
+def _policy(parts: Parts, request: PackRequest[Any], query: Query) -> Policy:
+    config = parts.config
+    scale = 1.0 if query.vector is not None else WORDS_ALONE
+    return Policy(
+        min_similarity=config.pack_min_similarity * scale,
+        items=config.pack_items if request.limit is None else request.limit,
+        budget_tokens=config.pack_budget_tokens if request.budget_tokens is None else request.budget_tokens,
+        untrusted=request.untrusted,
+        kinds=frozenset(request.kinds),
+        present_session=request.exclude_session,
+    )
+
+
+def _lay_out(
+    parts: Parts, request: PackRequest[Any], chosen: Sequence[Choice], query: Query, policy: Policy
+) -> list[Choice]:
+    """What fits, in the order of the text. Lines count as they will be rendered, and the whole is counted once more."""
+    for choice in chosen:
+        choice.quoted = quote_record(choice.record, query.now_ms, (str(parts.config.data_dir),), shows_ref=request.refs)
+
+    def cost(choice: Choice) -> int:
+        against = _WIDEST_NUMBER if choice.contradicts else None
+        instead = _WIDEST_NUMBER if choice.replaced_by else None
+        return line_tokens(parts, line(choice, _WIDEST_NUMBER, against, instead))
+
+    frame = line_tokens(parts, PACK_OPEN) + parts.counter.bound(PACK_CLOSE)
+    words = (*query.terms.words, *query.terms.exact)
+    fitted = fit(
+        chosen, words, cost, allowance=policy.budget_tokens - frame, untrusted_allowance=policy.untrusted_tokens
+    )
+    while fitted and parts.counter.bound(render(arrange(fitted))[0]) > policy.budget_tokens:
+        last = fitted.pop()
+        last.layer, last.reason = None, Reason.BUDGET
+    shown = {choice.ref for choice in fitted}
+    for choice in fitted:
+        is_dissent = choice.contradicts in shown
+        choice.reason = Reason.DISSENT if is_dissent else Reason.DUE if choice.due else Reason.RELEVANT
+    return arrange(fitted)
+
+
+# --- the answer ---------------------------------------------------------------------------------------
+
+
+def _wake(parts: Parts, shown: Sequence[Choice]) -> list[Place]:
+    """Where the records of the bundle are, after those that rested in the archive have come back."""
+    records = [choice.record for choice in shown]
+    asleep = [record for record in records if record.collection.is_archive]
     back = set(bring_back(parts, asleep)) if asleep else set()
     return [
-        Place(home_of(record.collection), record.id) if home_ref(record) in back else place_of(record)
-        for record in decision.records
+        Place(record.collection.home if home_ref(record) in back else record.collection, record.id)
+        for record in records
     ]
 
 
@@ -63,32 +175,29 @@ def _by_collection(places: Sequence[Place]) -> dict[str, list[str]]:
     return uses
 
 
-def _items(decision: Decision) -> list[PackItem]:
-    return [
-        PackItem(
-            record_ref=shown.entry.ref,
-            layer=shown.layer.value,
-            kind=shown.entry.kind,
-            importance=importance_of(record),
-            trust=record.trust.value,
-            text=shown.text,
-            citation=f"[{number}]",
-            tokens=decision.line_tokens[shown.entry.ref],
-            dissent=decision.reasons[shown.entry.ref] is Reason.DISSENT,
-            superseded_by=shown.entry.replaced_by,
-        )
-        for number, (shown, record) in enumerate(zip(decision.ordered, decision.records, strict=True), 1)
-    ]
+def _item(choice: Choice, number: int) -> PackItem:
+    return PackItem(
+        record_ref=choice.ref,
+        layer="" if choice.layer is None else choice.layer.value,
+        kind=kind_of(choice.record),
+        importance=importance_of(choice.record),
+        trust=choice.record.trust.value,
+        text=choice.text,
+        citation=f"[{number}]",
+        tokens=choice.tokens,
+        dissent=choice.reason is Reason.DISSENT,
+        superseded_by=choice.replaced_by,
+    )
 
 
 def _notes(decision: Decision) -> list[str]:
     notes = []
     if decision.abstained:
         notes.append(NOTHING_KNOWN)
-    elif not decision.ordered:
+    elif not decision.shown:
         notes.append(NO_ROOM)
-    left_out = Counter(decision.reasons.values())
+    left_out = Counter(choice.reason for choice in decision.choices)
     notes += [f"{left_out[reason]} {words}" for reason, words in _LEFT_OUT.items() if left_out[reason]]
-    if any(shown.entry.payload for shown in decision.ordered):
+    if any(whole(choice).payload for choice in decision.shown):
         notes.append("payloads are not shown; fetch them by their reference")
     return notes

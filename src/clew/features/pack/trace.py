@@ -1,22 +1,25 @@
-"""Traces of packs: listed, shown, compared."""
+"""What one pack decided, as a trace: made, kept, listed, shown, compared."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
-from clew.core.identity import digest
+from clew.core.ids import digest
 from clew.core.structs import make_known
 from clew.errors import NotFound
-from clew.features.pack.considered import importance_of
-from clew.features.pack.decision import Decision
+from clew.features.pack.choice import INCLUDED, Choice, Reason, importance_of
 from clew.features.pack.operations import (
     CandidateTrace,
     DiffTraces,
     LaneTrace,
     ListTraces,
+    PackRequest,
     ShowTrace,
     Trace,
     TraceChange,
@@ -24,8 +27,8 @@ from clew.features.pack.operations import (
     TraceHead,
     TraceList,
 )
-from clew.features.pack.rules import INCLUDED, Reason
-from clew.features.pack.search import Sighting
+from clew.features.pack.rules import Policy
+from clew.features.pack.search import Route, Unseen
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.services import serves
@@ -35,6 +38,41 @@ _ID_BYTES = 10
 _DIGEST_BYTES = 16
 _DIGITS = 6
 """Of a score; more would only be noise."""
+_TIMING_DIGITS = 3
+
+
+class Stopwatch:
+    """How long the steps of a pack take. Starts when it is made; each lap ends a step."""
+
+    def __init__(self) -> None:
+        self.laps_ms: dict[str, float] = {}
+        self._began = time.perf_counter()
+
+    def lap(self, step: str) -> None:
+        now = time.perf_counter()
+        self.laps_ms[step] = round((now - self._began) * 1000, _TIMING_DIGITS)
+        self._began = now
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Everything about one pack, before it changes anything."""
+
+    request: PackRequest[Any]
+    policy: Policy
+    lanes: tuple[Route, ...]
+    choices: tuple[Choice, ...]
+    """Everything that was considered, each with its reason."""
+    unseen: tuple[Unseen, ...]
+    shown: tuple[Choice, ...]
+    """What is in the bundle, in the order of its text."""
+    text: str
+    used_tokens: int
+    abstained: bool
+    degraded: tuple[str, ...]
+    now_ms: int
+    timings_ms: Mapping[str, float]
+    """How long each step took."""
 
 
 def trace_of(decision: Decision, refreshed: Sequence[str]) -> Trace:
@@ -66,20 +104,19 @@ def stored_trace(trace: Trace, timings_ms: Mapping[str, float]) -> StoredTrace:
 
 
 def candidates_of(decision: Decision) -> tuple[CandidateTrace, ...]:
-    """What stands in the bundle, in its order; then the others, best first."""
-    by_ref = {sighting.ref: sighting for sighting in decision.sightings.found}
-    shown = {shown.entry.ref: shown.layer.value for shown in decision.ordered}
-    others = sorted(by_ref.keys() - shown.keys(), key=lambda ref: (-by_ref[ref].considered.score, ref))
-    unseen = [_out_of_scope(ref, parent) for ref, parent in decision.sightings.out_of_scope]
-    return (*(_candidate(decision, by_ref[ref], shown.get(ref)) for ref in (*shown, *others)), *unseen)
+    """What is in the bundle, in its order; then the others, best first."""
+    shown = set(map(id, decision.shown))
+    others = [choice for choice in decision.choices if id(choice) not in shown]
+    others.sort(key=lambda choice: (-choice.score, choice.ref))
+    return (*map(_candidate, (*decision.shown, *others)), *map(_out_of_scope, decision.unseen))
 
 
 def _lanes(decision: Decision) -> tuple[LaneTrace, ...]:
-    counts = Counter(sighting.lane for sighting in decision.sightings.found)
+    counts = Counter(choice.lane for choice in decision.choices)
     return tuple(
         LaneTrace(
             name=route.lane.value,
-            collections=route.collections,
+            collections=tuple(map(str, route.collections)),
             searched=route.searched,
             candidates=counts[route.lane],
         )
@@ -87,40 +124,40 @@ def _lanes(decision: Decision) -> tuple[LaneTrace, ...]:
     )
 
 
-def _candidate(decision: Decision, sighting: Sighting, layer: str | None) -> CandidateTrace:
-    considered, found = sighting.considered, sighting.candidate
-    reason = decision.reasons[sighting.ref]
+def _candidate(choice: Choice) -> CandidateTrace:
+    assert choice.reason is not None, "the rules give every choice its reason"
+    scores = choice.found.candidate
     return CandidateTrace(
-        ref=sighting.ref,
-        lane=sighting.lane.value,
-        included=reason in INCLUDED,
-        reason=reason.value,
-        score=round(considered.score, _DIGITS),
-        similarity=round(considered.similarity, _DIGITS),
-        lexical=round(found.lexical, _DIGITS),
-        lexical_rank=found.lexical_rank,
-        dense=None if found.dense is None else round(found.dense, _DIGITS),
-        dense_rank=found.dense_rank,
-        context=round(found.context, _DIGITS),
-        trust=considered.record.trust.value,
-        importance=importance_of(considered.record),
-        layer=layer,
-        tokens=decision.line_tokens.get(sighting.ref, 0),
-        linked_from=sighting.linked_from,
-        path=sighting.path,
+        ref=choice.ref,
+        lane=choice.lane.value,
+        included=choice.reason in INCLUDED,
+        reason=choice.reason.value,
+        score=round(choice.score, _DIGITS),
+        similarity=round(choice.similarity, _DIGITS),
+        lexical=round(scores.lexical, _DIGITS),
+        lexical_rank=scores.lexical_rank,
+        dense=None if scores.dense is None else round(scores.dense, _DIGITS),
+        dense_rank=scores.dense_rank,
+        context=round(scores.context, _DIGITS),
+        trust=choice.record.trust.value,
+        importance=importance_of(choice.record),
+        layer=None if choice.layer is None else choice.layer.value,
+        tokens=choice.tokens,
+        linked_from=choice.linked_from,
+        path=choice.path,
     )
 
 
-def _out_of_scope(ref: str, parent: Sighting) -> CandidateTrace:
-    """Only that a record names it is known."""
+def _out_of_scope(unseen: Unseen) -> CandidateTrace:
+    """All that is known of it is that a record names it."""
     return CandidateTrace(
-        ref=ref,
-        lane=parent.lane.value,
+        ref=unseen.ref,
+        lane=unseen.parent.lane.value,
         included=False,
         reason=Reason.SCOPE.value,
         score=0.0,
         similarity=0.0,
-        linked_from=parent.ref,
+        linked_from=unseen.parent.ref,
     )
 
 

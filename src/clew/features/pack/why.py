@@ -1,20 +1,18 @@
-"""Why a record would stand in a pack for a query, or would not: the same run as a pack's, with nothing kept of it."""
+"""Why a record would be in the pack for a query, or would not: the same run as a pack's, of which nothing is kept."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from clew.core.model import Record
-from clew.features.lifecycle.archive import home_of
-from clew.features.pack.considered import kind_of, superseded_by
-from clew.features.pack.decision import Decision, decide
+from clew.features.pack.choice import Lane, Reason, kind_of, superseded_by
 from clew.features.pack.operations import CandidateTrace, Explanation, Why
-from clew.features.pack.rules import SUMMARY_ITEMS, UNTRUSTED_ITEMS, Reason
-from clew.features.pack.search import Lane
-from clew.features.pack.trace import candidates_of
+from clew.features.pack.rules import SUMMARY_ITEMS, UNTRUSTED_ITEMS
+from clew.features.pack.service import decide
+from clew.features.pack.trace import Decision, candidates_of
 from clew.index.search import Query, similarities
 from clew.kernel.parts import Parts
-from clew.kernel.refs import located
+from clew.kernel.records import find_record
 from clew.kernel.search import prepare
 from clew.kernel.services import serves
 
@@ -40,12 +38,12 @@ _STAGES = {
 
 @serves(Why)
 def why(parts: Parts, request: Why) -> Explanation:
-    """Where the record's way into the pack ended. Raises NotFound where there is no such record."""
-    record = located(parts, request.ref)
+    """Says where the record's way into the pack ended. Raises NotFound where there is no such record."""
+    record = find_record(parts, request.ref)
     decision = decide(parts, request)
     own = {f"{place.collection}/{place.id}" for place in parts.store.places(record.collection, record.id)}
-    standing = [item for item in candidates_of(decision) if item.ref in own]
-    candidate = next((item for item in standing if item.included), next(iter(standing), None))
+    named = [item for item in candidates_of(decision) if item.ref in own]
+    candidate = next((item for item in named if item.included), next(iter(named), None))
     if candidate is not None and candidate.reason != Reason.SCOPE:
         return _of_candidate(decision, record, candidate)
     return _of_stranger(parts, request, decision, record)
@@ -67,9 +65,11 @@ def _sentence(decision: Decision, record: Record, candidate: CandidateTrace) -> 
     """One sentence, with the figures that decided."""
     policy = decision.policy
     near = f"a similarity of {candidate.similarity:.3f}"
-    place = next((number for number, shown in enumerate(decision.ordered, 1) if shown.entry.ref == record.ref), 0)
+    place, choice = next(
+        ((number, shown) for number, shown in enumerate(decision.shown, 1) if shown.ref == record.ref), (0, None)
+    )
     shown = f"as item [{place}], at depth {candidate.layer}, with {near} and a score of {candidate.score:.3f}"
-    against = next((item.entry.contradicts for item in decision.ordered if item.entry.ref == record.ref), "")
+    against = "" if choice is None else choice.contradicts
     strong = f"{policy.strong_similarity:.3f}"
     caps = f"{policy.items} items, {UNTRUSTED_ITEMS} of them untrusted, {SUMMARY_ITEMS} of them summaries"
     sentences = {
@@ -82,7 +82,7 @@ def _sentence(decision: Decision, record: Record, candidate: CandidateTrace) -> 
         Reason.STALE: "What it rests on is gone, has changed or holds no longer; `clew facts stale` says what.",
         Reason.ENDED: "It holds no longer, not yet, or was done.",
         Reason.SUPERSEDED: f"It has been replaced by {_instead(decision, record)}.",
-        Reason.PRESENT: f"It is of the session {policy.present_session}, which whoever asks has before him.",
+        Reason.PRESENT: f"It is of the session {policy.present_session}, which the reader can see.",
         Reason.KIND: f"It is of the kind {kind_of(record)}, which was not asked for.",
         Reason.IMPORTANCE: f"It was graded as not worth remembering, and {near} is below {strong}.",
         Reason.DUPLICATE: "The query itself, or a better placed candidate, says the same or is the same turn.",
@@ -100,8 +100,8 @@ def _in_common(candidate: CandidateTrace) -> str:
 
 def _instead(decision: Decision, record: Record) -> str | None:
     """What took its place: by a mark on it, or as a fact."""
-    found = (sighting.considered for sighting in decision.sightings.found)
-    return superseded_by(record) or next((item.replaced_by for item in found if item.ref == record.ref), None)
+    own = (choice.replaced_by for choice in decision.choices if choice.ref == record.ref)
+    return superseded_by(record) or next(own, None)
 
 
 def _trust_rule(trust: str) -> str:
@@ -114,7 +114,7 @@ def _of_stranger(parts: Parts, request: Why, decision: Decision, record: Record)
     route = lanes.get(record.collection)
     if route is None:
         stage, reason = "scope", Reason.SCOPE.value
-        sentence = f"It stands in {home_of(record.collection)}, which is not searched for this user and session."
+        sentence = f"It is in {record.collection.home}, which is not searched for this user and session."
     elif not route.searched:
         stage, reason = "archive", Lane.COLD.value
         sentence = "It rests in the archive, and the archive was not searched."

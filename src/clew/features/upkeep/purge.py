@@ -30,7 +30,6 @@ from clew.kernel.parts import Parts
 from clew.kernel.services import serves
 from clew.storage.protocol import StoredRecord
 from clew.storage.purging import (
-    ARCHIVE,
     Purge,
     Purged,
     PurgeEntry,
@@ -120,7 +119,7 @@ def _order(parts: Parts, request: PurgeRequest) -> Purge:
     check_size("target", target.encode, parts.config.max_text_bytes)
     also: tuple[str, ...] = ()
     if kind is PurgeKind.RECORD:
-        target = target.removeprefix(ARCHIVE)
+        target = identity.Collection(target).home
     if kind is PurgeKind.SOURCE:  # an address is kept as redacted as anything else
         also = tuple(plain_address(redact(target, policy).text) for policy in Policy)
         target = plain_address(redact(target, policy_of(parts)).text)

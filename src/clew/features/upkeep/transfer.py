@@ -11,12 +11,13 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from clew.core.collections import CATALOGUE
 from clew.core.identity import HARD, checked_collection, checked_id, is_raw, kind_of
 from clew.core.marks import By, Mark, set_by, value_of
 from clew.core.model import TRUST_OF_PROVENANCE, Draft, Metadata, Provenance, Role, Trust, least
 from clew.core.operation import Done
+from clew.core.structs import plain
 from clew.errors import InvalidInput
-from clew.features.authored.service import CATALOGUE
 from clew.features.lifecycle.mark_shapes import known_marks
 from clew.features.upkeep.operations import Backup, Export, ExportPage, Import, ImportReceipt
 from clew.kernel.intake import (
@@ -72,7 +73,7 @@ class RecordLine(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkno
     marks: dict[str, dict[str, Any]] = {}
 
 
-_encoder = msgspec.json.Encoder(order="sorted")
+_encoder = msgspec.json.Encoder(order="sorted", enc_hook=plain)
 _decoder = msgspec.json.Decoder(RecordLine)
 
 

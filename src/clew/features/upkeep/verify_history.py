@@ -6,7 +6,7 @@ be at work meanwhile: what is found wrong counts only if a second reading finds 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clew.core import identity
@@ -31,7 +31,7 @@ def findings(parts: Parts) -> Iterator[Finding]:
     yield _shards(parts, names)
 
 
-def sessions(names: list[str]) -> list[str]:
+def sessions(names: Sequence[str]) -> list[str]:
     return [identity.owner_of(name) for name in names if identity.is_raw(name)]
 
 
@@ -222,7 +222,7 @@ def _tiers(parts: Parts) -> Finding:
     return Finding("tiers", f"each of {len(seen)} authored nodes has exactly one tier", tuple(problems[:MAX_PROBLEMS]))
 
 
-def _shards(parts: Parts, names: list[str]) -> Finding:
+def _shards(parts: Parts, names: Sequence[str]) -> Finding:
     """A shard is the turn itself in one more place, so it can only be word for word."""
     problems = []
     count = 0

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import apsw
 
+from clew.core.collections import Collection
 from clew.core.model import Trust
 from clew.storage.graphing import Edge, Entity, GraphCounts
 from clew.storage.protocol import Place
@@ -124,7 +125,11 @@ class SqliteGraph(ABC):
     def homes(self, records: Sequence[int]) -> Mapping[int, tuple[Place, ...]]:
         def question(connection: apsw.Connection) -> dict[int, tuple[Place, ...]]:
             rows = {record: many(connection, "members_of_record", (record,)) for record in records}
-            return {key: tuple(Place(name, id_) for name, id_, _, _ in found) for key, found in rows.items() if found}
+            return {
+                key: tuple(Place(Collection(name), id_) for name, id_, _, _ in found)
+                for key, found in rows.items()
+                if found
+            }
 
         return self._read(question)
 

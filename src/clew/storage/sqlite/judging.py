@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.marks import merged
 from clew.core.model import Provenance
 from clew.errors import RawHistoryProtected
@@ -44,9 +44,9 @@ def _move(connection: apsw.Connection, place: Place, collection: str) -> bool:
     if found is None:
         return False
     key, record, version, raw, provenance, *_ = found
-    if raw or provenance == Provenance.SUMMARY or identity.is_raw(collection):
+    if raw or provenance == Provenance.SUMMARY or Collection(collection).is_raw:
         raise RawHistoryProtected(f"{place.id!r} in {place.collection} is a turn or a summary; it does not move")
-    moved = add_place(connection, Place(collection, place.id), record, version)
+    moved = add_place(connection, Place(Collection(collection), place.id), record, version)
     if moved:
         drop_member(connection, key)
     return moved

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 
 import apsw
 
-from clew.core import identity
+from clew.core.collections import Collection, CollectionKind
 from clew.core.lineage import Lineage, read_lineage
 from clew.errors import ClewError, NotFound
 from clew.storage.purging import (
@@ -43,7 +43,7 @@ from clew.storage.sqlite.queries import first, many, only, run, run_each
 from clew.storage.sqlite.rows import collection_key, decode_metadata, encode_metadata, key_range
 from clew.storage.sqlite.writes import mark_reload, readmit
 
-_SESSION_KINDS = ("session_raw", "session", "session_summary")
+_SESSION_KINDS = (CollectionKind.RAW, CollectionKind.SESSION, CollectionKind.SUMMARIES)
 
 _DELETIONS = (
     "delete_doomed_members",
@@ -138,10 +138,10 @@ def _found(connection: apsw.Connection, ref: str) -> list[tuple[int]]:
 
 def _sessions_of_user(connection: apsw.Connection, user_id: str) -> list[str]:
     """Sessions in which nobody else spoke."""
-    own = {identity.turns_of(user_id), identity.replies_to(user_id), identity.owned_by(user_id)}
+    own = {Collection.turns(user_id), Collection.replies(user_id), Collection.owned(user_id)}
     found = []
     for session in _touched_sessions(connection):
-        history = collection_key(connection, identity.session_raw(session))
+        history = collection_key(connection, Collection.raw(session))
         speakers = {row[0] for row in many(connection, "speakers_of_session", key_range(history or 0))}
         if speakers <= own:
             found.append(session)
@@ -149,8 +149,8 @@ def _sessions_of_user(connection: apsw.Connection, user_id: str) -> list[str]:
 
 
 def _touched_sessions(connection: apsw.Connection) -> list[str]:
-    names = {name for _, name, _ in many(connection, "doomed_places")}
-    return sorted({identity.owner_of(name) for name in names if identity.kind_of(name) in _SESSION_KINDS})
+    names = {Collection(name) for _, name, _ in many(connection, "doomed_places")}
+    return sorted({name.owner for name in names if name.kind in _SESSION_KINDS})
 
 
 def _doom_collections(connection: apsw.Connection, names: Sequence[str]) -> None:
@@ -170,8 +170,9 @@ def _doom_summaries(connection: apsw.Connection) -> dict[str, list[str]]:
     """Summaries that words of what goes may have entered go, too; gives what stays of what they stood for."""
     lost: dict[str, set[str]] = {}
     for _, name, id_ in many(connection, "doomed_places"):
-        if identity.kind_of(name) in _SESSION_KINDS:
-            lost.setdefault(identity.owner_of(name), set()).add(id_)
+        collection = Collection(name)
+        if collection.kind in _SESSION_KINDS:
+            lost.setdefault(collection.owner, set()).add(id_)
     bared = {}
     for session, ids in lost.items():
         records, lineages = _summaries(connection, session)
@@ -182,7 +183,7 @@ def _doom_summaries(connection: apsw.Connection) -> dict[str, list[str]]:
 
 
 def _summaries(connection: apsw.Connection, session: str) -> tuple[dict[str, int], dict[str, Lineage]]:
-    collection = collection_key(connection, identity.session_summary(session))
+    collection = collection_key(connection, Collection.summaries(session))
     rows = many(connection, "records_of_collection", key_range(collection)) if collection is not None else []
     read = {id_: read_lineage(decode_metadata(metadata)) for id_, _, metadata in rows}
     return {id_: record for id_, record, _ in rows}, {id_: found for id_, found in read.items() if found is not None}
@@ -206,7 +207,7 @@ def _doom_claims(connection: apsw.Connection) -> None:
 def _emptied_sessions(connection: apsw.Connection) -> list[str]:
     """A session that loses its last turn goes whole."""
     histories = {
-        session: collection_key(connection, identity.session_raw(session)) for session in _touched_sessions(connection)
+        session: collection_key(connection, Collection.raw(session)) for session in _touched_sessions(connection)
     }
     return [
         session
@@ -229,9 +230,9 @@ def _counted(connection: apsw.Connection, order: Purge, sessions: Sequence[str])
         summaries=summaries,
         memories=len({record for record, name, _ in places if holds_memories(name)}),
         observations=len({record for record, _ in captured}),
-        facts=of_kind(named, "facts"),
-        plans=of_kind(named, "plans"),
-        log_lines=of_kind(named, "observations"),
+        facts=of_kind(named, CollectionKind.FACTS),
+        plans=of_kind(named, CollectionKind.PLANS),
+        log_lines=of_kind(named, CollectionKind.OBSERVATIONS),
         vectors=vectors,
         traces=_drop_traces(connection, order, sessions, {f"{name}/{id_}" for _, name, id_ in places}),
         hints=_drop_hints(connection, sessions),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import apsw
 
+from clew.core.collections import Collection
 from clew.core.model import Record, Trust
 from clew.core.ports import EmbedderIdentity
 from clew.storage.protocol import (
@@ -145,7 +146,7 @@ def queued(connection: apsw.Connection, task: Task, limit: int) -> list[QueuedTa
 def _places(connection: apsw.Connection, record: int) -> tuple[tuple[Place, ...], int]:
     """Where a record stands, and the highest version it has there."""
     rows = many(connection, "members_of_record", (record,))
-    places = tuple(Place(name, id_) for name, id_, _, _ in rows)
+    places = tuple(Place(Collection(name), id_) for name, id_, _, _ in rows)
     return places, max((version for _, _, version, _ in rows), default=1)
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import apsw
 import msgspec
 
-from clew.core.identity import digest
+from clew.core.collections import Collection
+from clew.core.ids import digest
 from clew.core.model import Draft, Metadata, Provenance, Record, Role, Trust
+from clew.core.structs import plain
 from clew.storage.sqlite.queries import Row, first
 
 SEQ_BITS = 32
@@ -22,7 +24,7 @@ _PROVENANCES = {provenance.value: provenance for provenance in Provenance}
 _TRUSTS = {trust.value: trust for trust in Trust}
 """Looked up many times a search, for which calling an enumeration is too slow."""
 
-_encoder = msgspec.json.Encoder(order="sorted")
+_encoder = msgspec.json.Encoder(order="sorted", enc_hook=plain)
 
 
 def member_key(collection: int, seq: int) -> int:
@@ -91,7 +93,7 @@ def to_record(collection: str, row: Row) -> Record:
     """From the columns of the `member_*` and `members_*` statements."""
     key, id_, version, ts_ms, role, provenance, trust, stability, tokens, text, metadata, marks, count, used = row
     return Record(
-        collection=collection,
+        collection=Collection(collection),
         id=id_,
         text=text,
         ts_ms=ts_ms,

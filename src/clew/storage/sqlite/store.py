@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import apsw
 
+from clew.core.collections import Collection
 from clew.core.model import Metadata, Record, Trust
 from clew.core.ports import EmbedderIdentity
 from clew.errors import StoreCorrupt, StoreError
@@ -196,8 +197,9 @@ class SqliteStore(SqliteGraph):
     def size(self, collection: str) -> int:
         return self._read(lambda connection: reads.size(connection, collection))
 
-    def collections(self) -> list[tuple[str, int]]:
-        return self._read(lambda connection: many(connection, "all_collections"))
+    def collections(self) -> list[tuple[Collection, int]]:
+        found = self._read(lambda connection: many(connection, "all_collections"))
+        return [(Collection(name), size) for name, size in found]
 
     def counts(self) -> Counts:
         return self._read(reads.counts)

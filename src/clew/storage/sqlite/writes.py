@@ -7,16 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
-from clew.core.identity import (
-    dismissed,
-    holds_summaries,
-    is_raw,
-    kind_of,
-    owner_of,
-    session,
-    session_raw,
-    session_summary,
-)
+from clew.core.collections import Collection, CollectionKind
 from clew.core.marks import replacing
 from clew.core.model import Draft, Provenance
 from clew.core.ports import EmbedderIdentity
@@ -40,7 +31,7 @@ REMOVED, VECTOR, RELOAD = 1, 2, 3
 
 
 def append_turn(connection: apsw.Connection, turn: NewTurn) -> bool:
-    taken = [_same_turn(connection, place, turn.draft) for place in turn.places if is_raw(place.collection)]
+    taken = [_same_turn(connection, place, turn.draft) for place in turn.places if place.collection.is_raw]
     if any(taken):
         return False
     record = _add_record(connection, turn.draft, raw=True)
@@ -67,7 +58,7 @@ def _free_name(connection: apsw.Connection, collection: int, place: Place) -> st
 
 def put_record(connection: apsw.Connection, new: NewRecord) -> tuple[int, bool]:
     place = new.place
-    if is_raw(place.collection):
+    if place.collection.is_raw:
         raise RawHistoryProtected(f"{place.collection} is raw history; it takes turns only")
     collection = ensure_collection(connection, place.collection)
     found = first(connection, "find_member", (collection, place.id))
@@ -139,32 +130,33 @@ def clear_collection(connection: apsw.Connection, name: str) -> int:
 
 
 def _removable(connection: apsw.Connection, name: str) -> int | None:
-    if is_raw(name):
+    if Collection(name).is_raw:
         raise RawHistoryProtected(f"{name} is raw history; it is kept for good")
     return collection_key(connection, name)
 
 
 def _refuse_summary(name: str, provenance: str) -> None:
-    if provenance == Provenance.SUMMARY and holds_summaries(name):
+    if provenance == Provenance.SUMMARY and Collection(name).holds_summaries:
         raise RawHistoryProtected(f"{name} holds summaries, which lead back to turns; they are kept for good")
 
 
 def _note_dismissed(connection: apsw.Connection, name: str, id_: str, record: int, *, raw: bool) -> None:
-    if raw and kind_of(name) == "session":
-        add_place(connection, Place(dismissed(owner_of(name)), id_), record)
+    collection = Collection(name)
+    if raw and collection.kind is CollectionKind.SESSION:
+        add_place(connection, Place(Collection.dismissed(collection.owner), id_), record)
 
 
 def condense(
     connection: apsw.Connection, session_id: str, summaries: Sequence[NewSummary], shards: Sequence[Shard]
 ) -> None:
-    history = collection_key(connection, session_raw(session_id))
+    history = collection_key(connection, Collection.raw(session_id))
     for shard in shards:
         turn = first(connection, "find_member", (history, shard.turn_id))
         if turn is None:
             raise Conflict(f"session {session_id!r} has no turn {shard.turn_id!r}")
         add_place(connection, shard.place, turn[1])
-    view = ensure_collection(connection, session(session_id))
-    kept = ensure_collection(connection, session_summary(session_id))
+    view = ensure_collection(connection, Collection.session(session_id))
+    kept = ensure_collection(connection, Collection.summaries(session_id))
     for summary in summaries:
         _add_summary(connection, view, kept, summary)
 
@@ -196,13 +188,15 @@ def _node(connection: apsw.Connection, view: int, kept: int, id_: str) -> int | 
 
 
 def readmit(connection: apsw.Connection, session_id: str, ids: Sequence[str]) -> int:
-    sources = [collection_key(connection, name) for name in (session_raw(session_id), session_summary(session_id))]
+    sources = [
+        collection_key(connection, name) for name in (Collection.raw(session_id), Collection.summaries(session_id))
+    ]
     count = 0
     for id_ in ids:
         found = [first(connection, "find_member", (collection, id_)) for collection in sources]
         record = next((row[1] for row in found if row is not None), None)
         if record is not None:
-            count += add_place(connection, Place(session(session_id), id_), record)
+            count += add_place(connection, Place(Collection.session(session_id), id_), record)
     return count
 
 
@@ -219,7 +213,7 @@ def ensure_collection(connection: apsw.Connection, name: str) -> int:
     key = collection_key(connection, name)
     if key is not None:
         return key
-    key, first_seq = only(connection, "add_collection", (name, int(is_raw(name))))
+    key, first_seq = only(connection, "add_collection", (name, int(Collection(name).is_raw)))
     if first_seq > 1:  # whoever holds an index of one that had this name must not take this for its sequel
         mark_reload(connection, key)
     return int(key)
@@ -299,7 +293,7 @@ def restore_record(connection: apsw.Connection, stored: StoredRecord, tasks: tup
 
 
 def _raw_first(places: tuple[Place, ...]) -> tuple[Place, ...]:
-    return tuple(sorted(places, key=lambda place: not is_raw(place.collection)))
+    return tuple(sorted(places, key=lambda place: not place.collection.is_raw))
 
 
 def _any_taken(connection: apsw.Connection, places: Iterable[Place]) -> bool:

@@ -1,4 +1,4 @@
-"""The pair of a pack's candidates that disagrees: marked so, in what they say, or in what they answer."""
+"""Two choices of a pack that disagree: by a mark, in what they say, or in the number they give for an answer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import cached_property
 
 from clew.core.marks import Mark
 from clew.core.model import Provenance, Role, Trust
-from clew.features.pack.considered import Considered, refs_in
+from clew.features.pack.choice import Choice, refs_in
 from clew.text.dissent import Claim, claim, disagreement, may_disagree, rough_words
 from clew.text.sentences import split
 from clew.text.terms import analyse, fold
 
 READ_CHARS = 4_000
-"""Of a text; an answer that stands further back was not what it was about."""
+"""Of a text; a text is not about an answer that comes further back."""
 
 SPEAKS_OF_IT = 0.5
 """The share of the question's words that a text must hold beside the number."""
@@ -91,46 +91,35 @@ _IDLE = frozenset(
 
 
 COMPARED = 24
-"""Candidates beyond the items of a pack that are looked through for one that contradicts them."""
+"""Choices beyond the items of a pack that are compared with them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dissent:
-    """A record that contradicts another one of the pack."""
-
-    ref: str
-    against: str
-
-
-def with_dissent(
-    kept: list[Considered], spare: Sequence[Considered], items: int, question: str = ""
-) -> tuple[list[Considered], Dissent | None]:
-    """The best pair that disagrees stands together: what is better founded or newer first, the other marked."""
+def place_dissent(kept: Sequence[Choice], spare: Sequence[Choice], items: int, question: str = "") -> list[Choice]:
+    """The choices with the best pair that disagrees side by side: the more trusted or newer first, the other marked."""
     found = _opposed(kept, spare, asked_value(question)) if items > 1 else None
     if found is None:
-        return kept, None
+        return list(kept)
     one, other = found
-    held, against = (one, other) if _standing(one) >= _standing(other) else (other, one)
+    held, against = (one, other) if _authority(one) >= _authority(other) else (other, one)
+    against.contradicts = held.ref
     chosen = []
-    for item in kept:
-        if item is one:
+    for choice in kept:
+        if choice is one:
             chosen += [held, against]
-        elif item is not other:
-            chosen.append(item)
+        elif choice is not other:
+            chosen.append(choice)
     if len(chosen) > items:
-        last = max(place for place, item in enumerate(chosen) if item is not held and item is not against)
+        last = max(place for place, choice in enumerate(chosen) if choice is not held and choice is not against)
         del chosen[last]
-    return chosen, Dissent(against.ref, held.ref)
+    return chosen
 
 
-def _opposed(
-    kept: Sequence[Considered], spare: Sequence[Considered], asked: Asked | None
-) -> tuple[Considered, Considered] | None:
-    """The first that was kept and the best other candidate that contradicts it, of what is not overtaken anyway."""
-    standing = [item for item in kept if item.replaced_by is None]
+def _opposed(kept: Sequence[Choice], spare: Sequence[Choice], asked: Asked | None) -> tuple[Choice, Choice] | None:
+    """The first kept choice and the best other one that contradicts it, of those that nothing has replaced."""
+    holding = [item for item in kept if item.replaced_by is None]
     others = [item for item in spare[:COMPARED] if item.replaced_by is None]
-    stances = [_Stance(item, asked) for item in (*standing, *others)]
-    for place, one in enumerate(stances[: len(standing)]):
+    stances = [_Stance(item, asked) for item in (*holding, *others)]
+    for place, one in enumerate(stances[: len(holding)]):
         for other in stances[place + 1 :]:
             if _contradict(one, other):
                 return one.item, other.item
@@ -138,9 +127,9 @@ def _opposed(
 
 
 class _Stance:
-    """What a candidate says, taken apart only where another speaks in much the same words."""
+    """What a choice says, parsed only where another one speaks in much the same words."""
 
-    def __init__(self, item: Considered, asked: Asked | None) -> None:
+    def __init__(self, item: Choice, asked: Asked | None) -> None:
         self.item = item
         self.asked = asked
         self.cited = item.cited
@@ -175,6 +164,6 @@ def _contradict(one: _Stance, other: _Stance) -> bool:
 _BY_TRUST = (Trust.QUARANTINED, Trust.UNTRUSTED, Trust.UNKNOWN, Trust.TRUSTED)
 
 
-def _standing(item: Considered) -> tuple[int, int]:
-    """Of two that disagree, which is the one to go by: the more trusted, then the newer."""
+def _authority(item: Choice) -> tuple[int, int]:
+    """Of two that disagree, the greater is the one to go by: the more trusted, then the newer."""
     return _BY_TRUST.index(item.record.trust), item.record.ts_ms
