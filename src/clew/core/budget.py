@@ -1,10 +1,9 @@
 """Who gets how many tokens of a context.
 
-Sections are served in a fixed order: hard authored text, the base of the tail, soft authored text,
-the rest of the tail, elevated guidance, recall. A section is served in full, up to its own limit,
-before the next one gets anything, and together they never pass the total. The one exception is not
-repaired but said aloud: hard text and base are never cut, even where they alone are over the total.
-All arithmetic is in whole tokens.
+Sections are served in a fixed order: hard authored text, the base of the tail, observations, soft authored text, the
+rest of the tail, elevated guidance, recall. Each section gets all it asks for, up to its own limit, before the next one
+gets anything, and together they never pass the total. There is one exception, and the plan says so: hard text and base
+are never cut, even where they alone are over the total. All arithmetic is in whole tokens.
 """
 
 from __future__ import annotations
@@ -44,12 +43,13 @@ class Allocation:
     extension: Grant
     guidance: Grant
     recall: int
+    observed: int = 0
     degraded: str | None = None
 
     @property
     def committed(self) -> int:
         """Tokens that are spoken for before recall."""
-        return self.hard + self.base + self.soft.used + self.extension.used + self.guidance.used
+        return self.hard + self.base + self.observed + self.soft.used + self.extension.used + self.guidance.used
 
 
 def plan(
@@ -58,6 +58,7 @@ def plan(
     base: int,
     shares: Shares,
     hard: int = 0,
+    observed: int = 0,
     soft: Sequence[int] = (),
     extension: Sequence[int] = (),
     guidance: Sequence[int] = (),
@@ -69,13 +70,15 @@ def plan(
     `tail_target` takes the place of the tail's share where the tail may keep the size it has in a larger total. It
     then leaves guidance its share, so that recall is all it takes from.
 
+    `observed` is the block of the observation log, whose room does not depend on the question.
+
     `soft` is in source order and `extension` newest first: both are cut as a prefix, because a gap
     would change what they say. `guidance` is best first, and one piece that is too long does not
     keep out the shorter ones behind it; what frames them is paid once, where there are any.
     """
-    if hard + base > total:
+    if hard + base + observed > total:
         return _over_budget(total, hard, base)
-    left = total - hard - base
+    left = total - hard - base - observed
     soft_grant = _prefix_grant(soft, min(portion(total, shares.soft), left))
     left -= soft_grant.used
     if tail_target is None:
@@ -93,6 +96,7 @@ def plan(
         extension=extension_grant,
         guidance=guidance_grant,
         recall=left - guidance_grant.used,
+        observed=observed,
     )
 
 

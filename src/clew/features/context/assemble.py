@@ -1,27 +1,35 @@
 """A context for the next model call: rules, the recent tail, guidance and recall, in budget, with a receipt.
 
-Read `assemble` top-down: rules, turns, tail, question, plan, recall, receipt. Whatever fails of memory,
-the conversation goes on: the rules that could be read and the turns stand, and the reason is in the result.
+Read `assemble` top-down: rules, turns, tail, question, plan, recall, receipt. Any part of memory may fail: the context
+then still holds the rules that could be read and the turns, and says why the rest is missing.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from functools import wraps
 
-from clew.core import identity
 from clew.core.budget import Allocation, Shares, plan
+from clew.core.collections import Collection
+from clew.core.ids import turn_name
 from clew.core.model import Role, role_of
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.features.authored.service import Library, Shelf, over_share
 from clew.features.context.lines import lines_that_fit
-from clew.features.context.observed import Mode, Observed, as_it_is, behind_observed, checked_mode, fitted, observed
+from clew.features.context.observed import (
+    Mode,
+    Observed,
+    behind_observed,
+    checked_mode,
+    fit_block,
+    observe,
+    read_observed,
+)
 from clew.features.context.operations import Assemble, Context, LeftOut
 from clew.features.context.projection import project
-from clew.features.context.receipt import Assembly, Recalled, frame_tokens
+from clew.features.context.receipt import Assembly, ObservedBlock, Recalled, frame_tokens
 from clew.features.facts.truth import Truth
 from clew.features.guidance import service as guidance
 from clew.features.history.operations import ContextMessage
@@ -45,8 +53,6 @@ from clew.kernel.search import Found, best, origin, prepare, visible_collections
 from clew.kernel.services import serves
 from clew.text.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, line
 
-T = TypeVar("T")
-
 GUIDANCE_CANDIDATES = 50
 IN_CONTEXT = "in the context already"
 NO_ROOM = "no room in the budget"
@@ -58,54 +64,29 @@ _log = logging.getLogger("clew.assemble")
 @serves(Assemble)
 def assemble(parts: Parts, request: Assemble) -> Context:
     with parts.indexes.once():
-        return _assembled(parts, request)
-
-
-def _assembled(parts: Parts, request: Assemble) -> Context:
-    room = _Room.of(parts, request)
-    mode = checked_mode(request.mode)
-    troubles = _Troubles()
-    latest = parts.state(Library).latest
-    shelf = troubles.guard("authored text was not read anew", lambda: parts.state(Library).current(), latest)
-    troubles.add(*shelf.troubles, over_share(parts, shelf.hard, room.limit))
-    seen = None if mode is Mode.RECALL else _observed(parts, request, room.limit, troubles)
-    given, turns = _turns(parts, request, room, seen)
-    start = troubles.guard("summaries were not looked up", lambda: _uncovered(parts, request, given, turns, seen), 0)
-    tail = _granted_tail(parts, room, shelf, turns[start:], tail_of if seen is None else buffer_tail)
-    kept = given[start + tail.start :]
-    asked = troubles.guard("nothing was recalled", lambda: _ask(parts, request, kept), None)
-    guiding: list[Found] = []
-    if asked is not None:
-        troubles.add(*asked.troubles)
-        guiding = troubles.guard("no guidance was recalled", lambda: _guidance(parts, request, asked, kept), guiding)
-    now_ms = parts.clock.now_ms()
-    lines = [line(quoted(item.record, now_ms), GUIDANCE_CANDIDATES) for item in guiding]
-    shown = None
-    if seen is not None:
-        plain = _plan(parts, room, shelf, tail, ())
-        shown = troubles.guard("nothing observed is shown", partial(fitted, parts, seen, plain), None)
-    allocation = _plan(parts, room, shelf, tail, lines, observed_tokens=shown.tokens if shown else 0)
-    unknown: frozenset[str] = frozenset()
-    stored = troubles.guard("turns were not looked up", lambda: _stored_ids(parts, request, kept), unknown)
-    context = Assembly(request.session_id, shelf, tuple(kept), stored, tail, allocation, tuple(guiding), now_ms)
-    context = replace(context, observed=shown, recalled=None if mode is Mode.OBSERVATIONS else Recalled())
-    if asked is not None and allocation.degraded is None and mode is not Mode.OBSERVATIONS:
-        recalled = troubles.guard("nothing was recalled", lambda: _recall(parts, request, asked, context), Recalled())
-        context = replace(context, recalled=recalled)
-    if allocation.degraded is None:
-        used = [*context.guidance, *(context.recalled.found if context.recalled else ())]
-        troubles.guard("uses were not counted", lambda: _count_uses(parts, used), None)
-    troubles.add(allocation.degraded)
-    return context.answer(troubles.reasons)
+        draft = _Draft(parts, request)
+        draft.read_rules()
+        draft.read_observations()
+        draft.read_turns()
+        draft.skip_covered_turns()
+        draft.cut_tail()
+        draft.ask_memory()
+        draft.find_guidance()
+        draft.show_observations()
+        draft.divide_budget()
+        draft.find_stored_turns()
+        draft.recall()
+        draft.count_uses()
+        return draft.answer()
 
 
 def planned(parts: Parts, session_id: str) -> Allocation:
     """How a session's context would divide the usual budget, before memory is asked."""
-    request = Assemble(session_id=session_id)
-    room = _Room.of(parts, request)
-    _, turns = _turns(parts, request, room, None)
-    shelf = parts.state(Library).current()
-    return _plan(parts, room, shelf, _granted_tail(parts, room, shelf, turns, tail_of), ())
+    draft = _Draft(parts, Assemble(session_id=session_id))
+    draft.shelf = parts.state(Library).current()
+    draft.read_turns()
+    draft.cut_tail()
+    return draft.allocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,71 +104,217 @@ class _Room:
         return cls(limit, min(tail_target(parts, budget), limit), limit < budget)
 
 
-@dataclass
-class _Troubles:
-    """Why the context is not as good as it could be. The conversation must go on without its memory."""
-
-    reasons: list[str] = field(default_factory=list)
-
-    def add(self, *reasons: str | None) -> None:
-        self.reasons += [reason for reason in reasons if reason is not None and reason not in self.reasons]
-
-    def guard(self, what: str, attempt: Callable[[], T], otherwise: T) -> T:
-        try:
-            return attempt()
-        except Exception as error:  # noqa: BLE001 — whatever a memory part does, the turns still stand
-            _log.exception("%s", what)
-            self.add(f"{what}: {type(error).__name__}: {error}")
-            return otherwise
+Step = Callable[["_Draft"], None]
 
 
-# --- turns -----------------------------------------------------------------------------------------
+def _optional(trouble: str) -> Callable[[Step], Step]:
+    """Makes a step that may fail in any way: the context goes on without it and says so."""
+
+    def guarded(step: Step) -> Step:
+        @wraps(step)
+        def attempt(draft: _Draft) -> None:
+            try:
+                step(draft)
+            except Exception as error:  # noqa: BLE001 — whatever a memory part does, the turns are still there
+                _log.exception("%s", trouble)
+                draft.note(f"{trouble}: {type(error).__name__}: {error}")
+
+        return attempt
+
+    return guarded
 
 
-def _observed(parts: Parts, request: Assemble, total: int, troubles: _Troubles) -> Observed | None:
-    """The observation log and what stands behind it; None where it cannot be read."""
-    made = troubles.guard("turns were not observed", lambda: observed(parts, request, total), None)
-    return made or troubles.guard("the observation log was not read", lambda: as_it_is(parts, request), None)
+class _Draft:
+    """A context under way. Each step adds its part; a step that fails leaves what was there before it."""
 
+    def __init__(self, parts: Parts, request: Assemble) -> None:
+        self.parts = parts
+        self.request = request
+        self.room = _Room.of(parts, request)
+        self.mode = checked_mode(request.mode)
+        self.now_ms = parts.clock.now_ms()
+        self.degraded: list[str] = []
+        self.shelf: Shelf = parts.state(Library).latest
+        self.seen: Observed | None = None
+        self.given: Sequence[ContextMessage] = ()
+        self.turns: Sequence[TailTurn] = ()
+        self.tail = Tail(0, 0, 0, 0)
+        self.asked: _Asked | None = None
+        self.guidance: list[Found] = []
+        self.observations: ObservedBlock | None = None
+        self.stored_ids: frozenset[str] = frozenset()
+        self.recalled: Recalled | None = None if self.mode is Mode.OBSERVATIONS else Recalled()
+        self.allocation: Allocation
 
-def _turns(
-    parts: Parts, request: Assemble, room: _Room, seen: Observed | None
-) -> tuple[Sequence[ContextMessage], Sequence[TailTurn]]:
-    """What was said last, oldest first: as the caller gives it, or as it is stored."""
-    if request.messages is None and seen is not None:
-        return seen.messages, seen.turns
-    if request.messages is None:
-        recent = recent_turns(parts, request.session_id, room.tail)
-        return recent.messages, recent.turns
-    identity.session(request.session_id)
-    given = [_given_message(message) for message in request.messages]
-    return given, [tail_turn(parts, message) for message in given]
+    def note(self, *reasons: str | None) -> None:
+        """Says why the context is not as good as it could be."""
+        self.degraded += [reason for reason in reasons if reason is not None and reason not in self.degraded]
 
+    # --- rules and turns -------------------------------------------------------------------------------
 
-def _uncovered(
-    parts: Parts,
-    request: Assemble,
-    given: Sequence[ContextMessage],
-    turns: Sequence[TailTurn],
-    seen: Observed | None,
-) -> int:
-    """Where given messages begin that no summary, or no observation, stands for; further back only as far as the
-    base needs.
+    def read_rules(self) -> None:
+        self._refresh_rules()
+        self.note(*self.shelf.troubles, over_share(self.parts, self.shelf.hard, self.room.limit))
 
-    Stored turns that something stands for are not read in the first place.
-    """
-    if request.messages is None:
-        return 0
-    place = behind_covered(parts, request.session_id, given) if seen is None else behind_observed(parts, seen, given)
-    return min(place, tail_of(parts, turns, 0).start)
+    @_optional("authored text was not read anew")
+    def _refresh_rules(self) -> None:
+        self.shelf = self.parts.state(Library).current()
 
+    def read_observations(self) -> None:
+        """Brings the observation log up to date; where that fails, takes it as it is."""
+        if self.mode is not Mode.RECALL:
+            self._observe()
+            if self.seen is None:
+                self._read_log()
 
-def _stored_ids(parts: Parts, request: Assemble, tail: Sequence[ContextMessage]) -> frozenset[str]:
-    """Those of the tail that a receipt can point at: a caller may give turns that were never stored."""
-    ids = [message.id for message in tail if message.id is not None]
-    if request.messages is None or not ids:
-        return frozenset(ids)
-    return frozenset(record.id for record in parts.store.get(identity.session_raw(request.session_id), ids))
+    @_optional("turns were not observed")
+    def _observe(self) -> None:
+        self.seen = observe(self.parts, self.request, self.room.limit)
+
+    @_optional("the observation log was not read")
+    def _read_log(self) -> None:
+        self.seen = read_observed(self.parts, self.request)
+
+    def read_turns(self) -> None:
+        """What was said last, oldest first: as the caller gives it, or as it is stored."""
+        if self.request.messages is not None:
+            Collection.session(self.request.session_id)  # refuses what can name no session
+            self.given = [_given_message(message) for message in self.request.messages]
+            self.turns = [tail_turn(self.parts, message) for message in self.given]
+        elif self.seen is not None:
+            self.given, self.turns = self.seen.messages, self.seen.turns
+        else:
+            recent = recent_turns(self.parts, self.request.session_id, self.room.tail)
+            self.given, self.turns = recent.messages, recent.turns
+
+    @_optional("summaries were not looked up")
+    def skip_covered_turns(self) -> None:
+        """Drops given turns that a summary or an observation covers, but for those that the base needs.
+
+        Stored turns that something covers are not read in the first place.
+        """
+        if self.request.messages is None:
+            return
+        if self.seen is None:
+            place = behind_covered(self.parts, self.request.session_id, self.given)
+        else:
+            place = behind_observed(self.parts, self.seen, self.given)
+        start = min(place, tail_of(self.parts, self.turns, 0).start)
+        self.given, self.turns = self.given[start:], self.turns[start:]
+
+    def cut_tail(self) -> None:
+        """The tail as far as rules leave room for it. Guidance and recall come after it, and cannot change it."""
+        cut = tail_of if self.seen is None else buffer_tail
+        self.tail = cut(self.parts, self.turns, self.room.tail)
+        self.divide_budget()
+        if self.allocation.extension.used < self.tail.tokens - self.tail.base_tokens:
+            self.tail = cut(self.parts, self.turns, self.allocation.base + self.allocation.extension.used)
+            self.divide_budget()
+
+    @property
+    def messages(self) -> Sequence[ContextMessage]:
+        """The turns of the tail."""
+        return self.given[self.tail.start :]
+
+    # --- the question ----------------------------------------------------------------------------------
+
+    @_optional("nothing was recalled")
+    def ask_memory(self) -> None:
+        """Asks for the caller's query, else for the newest question. Asks nothing where there is neither."""
+        text = self.request.query or _last_question(self.messages)
+        if text:
+            collections = visible_collections(self.request.user_id, self.request.session_id)
+            query, troubles = prepare(self.parts, text, collections)
+            ids = tuple(message.id for message in self.messages if message.id is not None)
+            self.asked = _Asked(query, _already_there(self.request, ids))
+            self.note(*troubles)
+
+    @_optional("no guidance was recalled")
+    def find_guidance(self) -> None:
+        """The user's guidance that the question touches, nearest first; each sentence once."""
+        if self.asked is None:
+            return
+        names = guidance.collections(self.request.user_id, self.request.session_id)
+        query = replace(self.asked.query, weights=SIMILARITY_ALONE)
+        least = self.parts.config.recall_min_similarity
+        with self.parts.store.reading():
+            found = best(self.parts, query, names, GUIDANCE_CANDIDATES, exclude=self.asked.exclude, at_least=least)
+        said = {message.text for message in self.messages if _is_said_by_user(message)}
+        nearest: dict[str, Found] = {}
+        for item in found:
+            if item.candidate.similarity > least and guidance.may_guide(item.record) and item.record.text not in said:
+                nearest.setdefault(item.record.text, item)
+        self.guidance = list(nearest.values())
+
+    # --- the plan --------------------------------------------------------------------------------------
+
+    @_optional("nothing observed is shown")
+    def show_observations(self) -> None:
+        if self.seen is not None:
+            self.observations = fit_block(self.parts, self.seen, self.allocation)
+
+    def divide_budget(self) -> None:
+        """Plans with what is known so far."""
+        config, shelf = self.parts.config, self.shelf
+        overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
+        lines = (line(quoted(item.record, self.now_ms), GUIDANCE_CANDIDATES) for item in self.guidance)
+        self.allocation = plan(
+            self.room.limit,
+            hard=sum(piece.tokens for piece in shelf.hard) + overhead,
+            base=self.tail.base_tokens,
+            observed=self.observations.tokens if self.observations else 0,
+            soft=[piece.tokens for piece in shelf.soft],
+            extension=self.tail.extension,
+            guidance=[line_tokens(self.parts, text) for text in lines],
+            guidance_frame=frame_tokens(self.parts, GUIDANCE_OPEN, GUIDANCE_CLOSE),
+            shares=Shares(soft=config.authored_soft_share, tail=config.tail_share, guidance=config.guidance_share),
+            tail_target=self.room.tail if self.room.is_limited else None,
+        )
+
+    @_optional("turns were not looked up")
+    def find_stored_turns(self) -> None:
+        """Finds those of the tail that a receipt can point at: a caller may give turns that were never stored."""
+        ids = [message.id for message in self.messages if message.id is not None]
+        if self.request.messages is not None and ids:
+            raw = Collection.raw(self.request.session_id)
+            ids = [record.id for record in self.parts.store.get(raw, ids)]
+        self.stored_ids = frozenset(ids)
+
+    # --- recall ----------------------------------------------------------------------------------------
+
+    @_optional("nothing was recalled")
+    def recall(self) -> None:
+        if self.asked is not None and self.allocation.degraded is None and self.mode is not Mode.OBSERVATIONS:
+            self.recalled = _recall(self.parts, self.request, self.asked, self.assembly())
+
+    @_optional("uses were not counted")
+    def count_uses(self) -> None:
+        """Only what entered the context counts as used."""
+        if self.allocation.degraded is None:
+            found = [*self.assembly().guidance, *(self.recalled.found if self.recalled else ())]
+            uses: dict[str, list[str]] = {}
+            for item in found:
+                uses.setdefault(item.record.collection, []).append(item.record.id)
+            if uses:
+                self.parts.store.touch(uses, self.parts.clock.now_ms())
+
+    def assembly(self) -> Assembly:
+        return Assembly(
+            self.request.session_id,
+            self.shelf,
+            tuple(self.messages),
+            self.stored_ids,
+            self.tail,
+            self.allocation,
+            tuple(self.guidance),
+            self.now_ms,
+            self.recalled,
+            self.observations,
+        )
+
+    def answer(self) -> Context:
+        self.note(self.allocation.degraded)
+        return self.assembly().answer(self.degraded)
 
 
 def _given_message(message: Message) -> ContextMessage:
@@ -200,24 +327,10 @@ def _given_message(message: Message) -> ContextMessage:
     )
 
 
-# --- the question ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class _Asked:
     query: Query
-    exclude: dict[str, tuple[str, ...]]
-    troubles: tuple[str, ...]
-
-
-def _ask(parts: Parts, request: Assemble, tail: Sequence[ContextMessage]) -> _Asked | None:
-    """What memory is asked for: the caller's query, else the newest question. None where there is neither."""
-    text = request.query or _last_question(tail)
-    if not text:
-        return None
-    query, troubles = prepare(parts, text, visible_collections(request.user_id, request.session_id))
-    ids = tuple(message.id for message in tail if message.id is not None)
-    return _Asked(query, _already_there(request, ids), troubles)
+    exclude: dict[Collection, tuple[str, ...]]
 
 
 def _last_question(tail: Sequence[ContextMessage]) -> str:
@@ -229,73 +342,18 @@ def _is_said_by_user(message: ContextMessage) -> bool:
     return role_of(message.role) is Role.USER and message.tool_call_id is None
 
 
-def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[Collection, tuple[str, ...]]:
     """The tail, under the names it has where it might be found: its replies are shown to no search in its session."""
-    named = tuple(identity.turn_name(request.session_id, id_) for id_ in ids)
+    named = tuple(turn_name(request.session_id, id_) for id_ in ids)
     there = dict.fromkeys(guidance.collections(request.user_id, request.session_id), named)
-    there[identity.session(request.session_id)] = ids
+    there[Collection.session(request.session_id)] = ids
     if request.user_id is not None:
-        there[identity.turns_of(request.user_id)] = named
+        there[Collection.turns(request.user_id)] = named
     return there
 
 
-# --- the plan ----------------------------------------------------------------------------------------
-
-
-def _granted_tail(
-    parts: Parts,
-    room: _Room,
-    shelf: Shelf,
-    turns: Sequence[TailTurn],
-    cut: Callable[[Parts, Sequence[TailTurn], int], Tail],
-) -> Tail:
-    """The tail as far as rules leave room for it. Guidance and recall come after it, and cannot change it."""
-    tail = cut(parts, turns, room.tail)
-    allocation = _plan(parts, room, shelf, tail, ())
-    if allocation.extension.used < tail.tokens - tail.base_tokens:
-        tail = cut(parts, turns, allocation.base + allocation.extension.used)
-    return tail
-
-
-def _guidance(parts: Parts, request: Assemble, asked: _Asked, tail: Sequence[ContextMessage]) -> list[Found]:
-    """What the user laid down that the question touches, nearest first; each sentence once."""
-    names = guidance.collections(request.user_id, request.session_id)
-    query = replace(asked.query, weights=SIMILARITY_ALONE)
-    least = parts.config.recall_min_similarity
-    with parts.store.reading():
-        found = best(parts, query, names, GUIDANCE_CANDIDATES, exclude=asked.exclude, at_least=least)
-    said = {message.text for message in tail if _is_said_by_user(message)}
-    nearest: dict[str, Found] = {}
-    for item in found:
-        if item.candidate.similarity > least and guidance.may_guide(item.record) and item.record.text not in said:
-            nearest.setdefault(item.record.text, item)
-    return list(nearest.values())
-
-
-def _plan(
-    parts: Parts, room: _Room, shelf: Shelf, tail: Tail, guidance_lines: Sequence[str], *, observed_tokens: int = 0
-) -> Allocation:
-    """Observations have a room of their own that nothing else can claim, so they count as what is always there."""
-    config = parts.config
-    overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
-    return plan(
-        room.limit,
-        hard=sum(piece.tokens for piece in shelf.hard) + overhead + observed_tokens,
-        base=tail.base_tokens,
-        soft=[piece.tokens for piece in shelf.soft],
-        extension=tail.extension,
-        guidance=[line_tokens(parts, text) for text in guidance_lines],
-        guidance_frame=frame_tokens(parts, GUIDANCE_OPEN, GUIDANCE_CLOSE),
-        shares=Shares(soft=config.authored_soft_share, tail=config.tail_share, guidance=config.guidance_share),
-        tail_target=room.tail if room.is_limited else None,
-    )
-
-
-# --- recall ----------------------------------------------------------------------------------------
-
-
 def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -> Recalled:
-    """What fits of what memory has to say that does not stand in the context already."""
+    """What memory has to say that fits and is not in the context already."""
     collections = visible_collections(request.user_id, request.session_id)
     texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
     with parts.store.reading():
@@ -321,12 +379,3 @@ def _outline(parts: Parts, request: Assemble, there: set[str]) -> list[Found]:
     """What the summaries of this conversation say. Given messages without a beginning are all there is of it."""
     since_ms = request.since if request.messages is not None else request.since or 0
     return [] if since_ms is None else outline(parts, request.session_id, since_ms, there)
-
-
-def _count_uses(parts: Parts, chosen: Sequence[Found]) -> None:
-    """Only what entered the context counts as used; what was merely considered does not."""
-    uses: dict[str, list[str]] = {}
-    for found in chosen:
-        uses.setdefault(found.record.collection, []).append(found.record.id)
-    if uses:
-        parts.store.touch(uses, parts.clock.now_ms())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clew.core import identity
+from clew.core.collections import CollectionKind
 from clew.core.model import Provenance, Record
 from clew.features.context.receipt import Assembly, frame_tokens
 from clew.features.facts.truth import Truth
@@ -92,7 +92,7 @@ def _shown(found: Found, query: Query, allowance: int) -> str:
     """The text, cut to what one item may take; of a summary, which can be opened, what the question asks of it."""
     text = found.record.text
     wanted = (*query.terms.words, *query.terms.exact)
-    if identity.kind_of(found.record.collection) == "replies":
+    if found.record.collection.kind is CollectionKind.REPLIES:
         return excerpt(text, wanted, min(int(allowance * _ITEM_SHARE) * 4, _REPLY_CHARS))
     if found.record.provenance is not Provenance.SUMMARY:
         return clip(text, max(int(allowance * _ITEM_SHARE) * 4, _LEAST_CHARS))

@@ -1,8 +1,8 @@
-"""A context that stands on the observation log: the block of what happened, and behind it the turns not yet in it.
+"""A context with the observation log: the block of what happened, then the turns that are not yet in it.
 
-Everything that decides which lines stand in the block is the same from one context to the next until the observer
-runs again, so that the prompt begins with the same bytes: the room for it is what is left when the tail and guidance
-take all they ever may, and not what they happen to take for one question.
+The same lines are in the block from one context to the next until the observer runs again, so that the prompt begins
+with the same bytes. The room for the block is therefore what is left when the tail and guidance take all they ever may,
+not what they happen to take for one question.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from clew.core import identity
 from clew.core.budget import Allocation, portion
+from clew.core.collections import Collection
 from clew.errors import InvalidInput
 from clew.features.context.operations import Assemble, LeftOut
 from clew.features.context.receipt import ObservedBlock, frame_tokens
@@ -58,27 +58,27 @@ class Observed:
     turns: tuple[TailTurn, ...]
 
 
-def observed(parts: Parts, request: Assemble, total: int) -> Observed:
+def observe(parts: Parts, request: Assemble, total: int) -> Observed:
     """Observes first what the tail has no room for."""
     limit = min(parts.config.observe_buffer_tokens, tail_target(parts, total))
     return _with_buffer(parts, request, catch_up(parts, request.session_id, limit).after)
 
 
-def as_it_is(parts: Parts, request: Assemble) -> Observed:
-    """The log as it stands."""
+def read_observed(parts: Parts, request: Assemble) -> Observed:
+    """The log as it is."""
     return _with_buffer(parts, request, read_log(parts, request.session_id))
 
 
 def behind_observed(parts: Parts, seen: Observed, messages: Sequence[ContextMessage]) -> int:
-    """The place behind the last of given messages that the log speaks for."""
+    """The place behind the last of the given messages that the log covers."""
     until = seen.log.until
     ids = [message.id for message in messages if message.id is not None]
-    known = parts.store.get(identity.session_raw(seen.session_id), ids) if until and ids else []
+    known = parts.store.get(Collection.raw(seen.session_id), ids) if until and ids else []
     told = {turn.id for turn in known if turn.seq <= until}
     return max((place for place, message in enumerate(messages, start=1) if message.id in told), default=0)
 
 
-def fitted(parts: Parts, seen: Observed, plan: Allocation) -> ObservedBlock:
+def fit_block(parts: Parts, seen: Observed, plan: Allocation) -> ObservedBlock:
     """The block within its room; where that is too small, the oldest of the lines that matter least are left out."""
     total = plan.total
     authored = plan.hard + plan.soft.used
@@ -104,7 +104,7 @@ def _with_buffer(parts: Parts, request: Assemble, log: Log) -> Observed:
     """Turns that are in the log come back only where the base needs them."""
     messages = [stored_message(turn) for turn in turns_behind(parts, request.session_id, log.until)]
     if len(messages) < parts.config.tail_min_turns and log.until:
-        newest = parts.store.newest(identity.session_raw(request.session_id), None, 2 * parts.config.tail_min_turns)
+        newest = parts.store.newest(Collection.raw(request.session_id), None, 2 * parts.config.tail_min_turns)
         known = [stored_message(turn) for turn in reversed(newest)]
         messages = known[tail_of(parts, [tail_turn(parts, message) for message in known], 0).start :]
     turns = tuple(tail_turn(parts, message) for message in messages)

@@ -7,12 +7,12 @@ to come in behind them, one step far.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace as with_other
 
 from msgspec.structs import replace
 
-from clew.core import identity
+from clew.core.collections import LORE, Collection
 from clew.core.model import Record, Trust
 from clew.core.ranking import (
     AUTHORITY_OF_PROVENANCE,
@@ -35,9 +35,9 @@ from clew.kernel.search import Found, best, origin, without_repeats
 def project(
     parts: Parts,
     query: Query,
-    collections: Sequence[str],
-    exclude: Mapping[str, Sequence[str]],
-    present: Collection[str] = (),
+    collections: Sequence[Collection],
+    exclude: Mapping[Collection, Sequence[str]],
+    present: Container[str] = (),
 ) -> tuple[list[Found], list[Found]]:
     """The most fitting records, best first, and those near ones that have too little to do with the query.
 
@@ -95,13 +95,13 @@ def _linked(parts: Parts, ranked: Sequence[Found]) -> list[Found]:
             score=parents[record.id].score * HOP_SHARE,
             linked_from=parents[record.id].ref,
         )
-        for record in parts.store.get(identity.LORE, wanted)
+        for record in parts.store.get(LORE, wanted)
         if origin(record) not in there and record.trust is not Trust.QUARANTINED
     ]
 
 
 def _targets(parts: Parts, record: Record) -> list[str]:
-    links = record.metadata.get("hop_targets") if record.collection == identity.LORE else None
+    links = record.metadata.get("hop_targets") if record.collection == LORE else None
     if not isinstance(links, list):
         return []
     source = str(record.metadata.get("source_doc"))

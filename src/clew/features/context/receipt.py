@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from clew.core import identity
 from clew.core.budget import Allocation
+from clew.core.collections import Collection
 from clew.features.authored.service import Shelf
 from clew.features.context.operations import Context, LeftOut, Section
 from clew.features.history.operations import ContextMessage
@@ -37,7 +37,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class ObservedBlock:
-    """What stands of the observation log in a context."""
+    """The part of the observation log that a context shows."""
 
     text: str = ""
     tokens: int = 0
@@ -63,11 +63,11 @@ class Assembly:
     recalled: Recalled | None = None
     """None where nothing is to be recalled."""
     observed: ObservedBlock | None = None
-    """None where the observation log is not asked for. Its tokens are part of what is spent on hard text."""
+    """None where the observation log is not asked for."""
 
     @property
     def guidance(self) -> list[Found]:
-        """What found room of the guidance the question touches."""
+        """The guidance that has room, of all that the question touches."""
         return [self.guiding[place] for place in self.allocation.guidance.taken]
 
     def answer(self, degraded: Iterable[str]) -> Context:
@@ -92,8 +92,7 @@ class Assembly:
 
     def _hard(self) -> Section:
         refs = [piece.ref for piece in self.shelf.hard]
-        tokens = self.allocation.hard - (self.observed.tokens if self.observed else 0)
-        return _section("hard", refs, allowed=tokens, used=tokens)
+        return _section("hard", refs, allowed=self.allocation.hard, used=self.allocation.hard)
 
     def _soft(self) -> Section:
         grant = self.allocation.soft
@@ -108,8 +107,8 @@ class Assembly:
         return _section("observations", found.refs, allowed=found.allowed, used=found.tokens, left_out=found.left_out)
 
     def _tail(self) -> Section:
-        """What is older than the tail is not listed one by one: all of it is what recall is for."""
-        raw = identity.session_raw(self.session_id)
+        """Older turns are not listed one by one: recall is for all of them."""
+        raw = Collection.raw(self.session_id)
         allowed = self.allocation.base + self.allocation.extension.allowed
         refs = [f"{raw}/{message.id}" for message in self.messages if message.id in self.stored_ids]
         return _section("tail", refs, allowed=allowed, used=self.tail.tokens, items=len(self.messages))
