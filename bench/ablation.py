@@ -33,10 +33,10 @@ from bench.retrieval.metrics import Outcome, figures, percentile, sessions_in_or
 from bench.retrieval.run import DEPTH, evenly
 from clew.config import Config
 from clew.core.ports import Embedder
-from clew.index import context
+from clew.index import surroundings
 from clew.index.collection import CollectionIndex, LexicalLane
+from clew.index.columns import Sessions
 from clew.index.search import Query
-from clew.index.sessions import Sessions
 from clew.index.vectors import to_grid
 from clew.kernel import search as recall
 from clew.kernel.meaning import UNREADABLE, Meaning, Meant
@@ -128,8 +128,8 @@ def _variants(embedder: Embedder) -> list[Variant]:
         Variant("no turn after", _off("AFTER")),
         Variant("no turns beyond those", _off("BEYOND")),
         Variant("no answers", _off("ANSWER")),
-        Variant("none of these four", [Change(context, "_neighbours", _no_neighbours)], is_timed=True),
-        Variant("no session", [Change(context, "_session_fit", _no_session)], is_timed=True),
+        Variant("none of these four", [Change(surroundings, "_neighbours", _no_neighbours)], is_timed=True),
+        Variant("no session", [Change(surroundings, "_session_fit", _no_session)], is_timed=True),
         Variant("no speaker", [Change(CollectionIndex, "said_by", lambda *_: None)], is_timed=True),
         Variant("names left in the vector", [Change(recall, "_speakers", lambda *_: set())], is_timed=True),
         Variant("no dates", [Change(recall, "keys_asked_for", lambda *_: ())], is_timed=True),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from unittest import mock
 
 from clew.core import ranking
-from clew.index import context
+from clew.index import surroundings
 
 LEXICAL_SHARE = "LEXICAL_SHARE"
 SURROUNDINGS = ("BEFORE", "AFTER", "BEYOND", "ANSWER", "SESSION", "SPEAKER", "DATE")
@@ -35,12 +35,12 @@ def altered(*changes: Change) -> Iterator[None]:
 
 def weights() -> dict[str, float]:
     """Every weight of ranking as it is in the code."""
-    return {LEXICAL_SHARE: ranking.LEXICAL_SHARE} | {name: getattr(context, name) for name in SURROUNDINGS}
+    return {LEXICAL_SHARE: ranking.LEXICAL_SHARE} | {name: getattr(surroundings, name) for name in SURROUNDINGS}
 
 
 def weighing(values: Mapping[str, float]) -> list[Change]:
     """The changes that give weights these values. The share of words is a default of the functions that fuse."""
-    changes = [Change(context, name, value) for name, value in values.items() if name != LEXICAL_SHARE]
+    changes = [Change(surroundings, name, value) for name, value in values.items() if name != LEXICAL_SHARE]
     if LEXICAL_SHARE in values:
         fusing = (ranking.fuse, ranking.lexical_part)
         assert all(function.__defaults__ == (ranking.LEXICAL_SHARE,) for function in fusing)

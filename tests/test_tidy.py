@@ -80,7 +80,7 @@ def _imported_from(path: Path, node: ast.ImportFrom) -> str:
 
 
 def test_every_sql_statement_is_used_and_every_used_one_exists() -> None:
-    from clew.storage.sqlite.queries import statement_names
+    from clew.storage.sqlite.rows import statement_names
 
     code = "\n".join(path.read_text("utf-8") for path in (ROOT / "src/clew/storage/sqlite").glob("*.py"))
     used = set(STATEMENT_USE.findall(code))

@@ -26,10 +26,9 @@ from clew.features.lifecycle import service as lifecycle
 from clew.features.plans.service import close_by_turn
 from clew.features.upkeep import purge, verify
 from clew.index.cache import IndexCache
-from clew.kernel.courtesy import Courtesy
 from clew.kernel.meaning import Meaning
 from clew.kernel.parts import Parts
-from clew.kernel.queue import Indexer
+from clew.kernel.queue import Courtesy, Indexer
 from clew.kernel.services import SERVICES, load_services
 from clew.models.embedding.choose import Choice, make_embedder
 from clew.models.embedding.guard import GuardedEmbedder

@@ -11,8 +11,8 @@ from clew.core.collections import Scope
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.engine import Memory
 from clew.index.collection import CollectionIndex
-from clew.index.context import DATE, SPEAKER
 from clew.index.search import LEAST_ADDED, Candidate, Query, search
+from clew.index.surroundings import DATE, SPEAKER
 from clew.text.dates import keys_asked_for
 from clew.text.terms import analyse_query
 from tests.conftest import NOW_MS, FixedClock, OpenMemory

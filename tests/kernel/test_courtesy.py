@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from clew.kernel.courtesy import Courtesy
+from clew.kernel.queue import Courtesy
 
 pytestmark = pytest.mark.requirement("INGEST-3")
 LONG_S = 600.0

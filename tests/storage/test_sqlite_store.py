@@ -15,7 +15,7 @@ from clew.errors import StoreCorrupt, StoreError, StoreTooNew
 from clew.storage.protocol import Task
 from clew.storage.sqlite import SqliteStore
 from clew.storage.sqlite.connection import connect, migrate
-from clew.storage.sqlite.queries import migration_scripts
+from clew.storage.sqlite.rows import migration_scripts
 from tests.testing.drafts import record, turn
 
 RAW_ATTACKS = [

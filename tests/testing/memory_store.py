@@ -11,7 +11,6 @@ from clew.core.marks import replacing
 from clew.core.model import Draft, Metadata, Provenance, Record, Trust
 from clew.core.ports import EmbedderIdentity
 from clew.errors import Conflict, NotAvailable, RawHistoryProtected
-from clew.storage.naming import names_of
 from clew.storage.protocol import (
     JOURNAL_LIMIT,
     Counts,
@@ -28,6 +27,7 @@ from clew.storage.protocol import (
     StoredTrace,
     Task,
     TermsOf,
+    names_of,
 )
 from tests.testing.memory_graph import Graphed
 from tests.testing.memory_judging import Judged

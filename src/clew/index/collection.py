@@ -19,9 +19,7 @@ from clew.core.collections import Collection
 from clew.core.ids import session_of
 from clew.core.ranking import lexical_part
 from clew.index.coarse import Coarse
-from clew.index.growing import Growing
-from clew.index.postings import Postings
-from clew.index.sessions import NOWHERE, Sessions
+from clew.index.columns import NOWHERE, Growing, Postings, Sessions
 from clew.index.vectors import DTYPE, SCALE, Grid, Rows, cosines, decode
 from clew.storage.protocol import Feed, FeedRow
 from clew.text.terms import QueryTerms, date_sign, speaker_sign, term_hash

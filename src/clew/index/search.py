@@ -15,8 +15,8 @@ from clew.core.collections import Scope
 from clew.core.ranking import SCOPE_NEARNESS, SIMILARITY_ALONE, Weights, fuse, recency, search_score, unit
 from clew.core.relevance import Shared
 from clew.index.collection import NOT_COMPARABLE, CollectionIndex, LexicalLane
-from clew.index.context import beside, context
-from clew.index.sessions import Sessions
+from clew.index.columns import Sessions
+from clew.index.surroundings import beside, context
 from clew.index.vectors import Grid
 from clew.text.terms import QueryTerms
 

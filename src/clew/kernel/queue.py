@@ -12,14 +12,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from clew.core.model import Draft
 from clew.errors import ClewError, EmbedderFailed
-from clew.kernel.courtesy import Courtesy
 from clew.kernel.intake import speaker_in
 from clew.kernel.parts import Parts
 from clew.storage.protocol import Task
@@ -294,3 +294,40 @@ class _ProcessLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+class Courtesy:
+    """Knows when callers are served.
+
+    Python threads share one interpreter, and a caller gives it up at every statement it sends to the
+    store. Background work that runs at the same time takes its turn each time, so a call of one
+    millisecond would take ten.
+    """
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._last_end = 0.0
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """For as long as a caller waits."""
+        with self._lock:
+            self._calls += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls -= 1
+                self._last_end = time.monotonic()
+
+    def give_way(self, *, quiet_seconds: float, at_most_seconds: float, hurry: threading.Event) -> None:
+        """Wait until nobody has been served for a moment; when told to hurry, or after so long, go on anyway."""
+        deadline = time.monotonic() + at_most_seconds
+        while not self._is_quiet(quiet_seconds) and time.monotonic() < deadline:
+            if hurry.wait(quiet_seconds):
+                return
+
+    def _is_quiet(self, seconds: float) -> bool:
+        with self._lock:
+            return self._calls == 0 and time.monotonic() - self._last_end >= seconds

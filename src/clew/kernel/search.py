@@ -15,11 +15,11 @@ from clew.core.model import Record
 from clew.core.ranking import REPLY_SHARE, SCOPE_NEARNESS, Weights, quality
 from clew.errors import InvalidInput
 from clew.index.search import Candidate, Query, search
-from clew.kernel.coverage import summaries_over
 from clew.kernel.operations import Hit, Scores, Search, SearchResult
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit, view
 from clew.kernel.services import serves
+from clew.kernel.views import summaries_over
 from clew.text.dates import keys_asked_for
 from clew.text.terms import QueryTerms, analyse_query, fold, without_names
 

@@ -14,13 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from clew.core.collections import Collection
+from clew.core.collections import Collection, CollectionKind
 from clew.core.lineage import read_lineage
 from clew.core.model import Draft, Metadata, Record, Trust
 from clew.core.ports import EmbedderIdentity
+from clew.errors import Conflict
 from clew.storage.graphing import GraphStore
 from clew.storage.purging import Purge, Purged, PurgeEntry
 
@@ -39,6 +41,17 @@ class Place:
 
     collection: Collection
     id: str
+
+
+def names_of(place: Place) -> Iterator[str]:
+    """What a turn may be called there, the name it was to have first.
+
+    In its own session a turn has one name only. Raises Conflict where that one does not do.
+    """
+    yield place.id
+    if place.collection.is_raw or place.collection.kind is CollectionKind.SESSION:
+        raise Conflict(f"{place.collection} already holds something else as {place.id!r}")
+    yield from (f"{place.id}~{number}" for number in count(2))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from clew.core.collections import Collection
 from clew.core.lineage import lineage_of
 from clew.core.model import Record, Trust
 from clew.features.history.operations import ContextMessage
-from clew.kernel.coverage import summaries_over
 from clew.kernel.parts import Parts
 from clew.kernel.search import Found, unsought
+from clew.kernel.views import summaries_over
 
 
 def behind_covered(parts: Parts, session_id: str, messages: Sequence[ContextMessage]) -> int:

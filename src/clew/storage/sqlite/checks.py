@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import apsw
 
 from clew.storage.protocol import Finding
-from clew.storage.sqlite.queries import each, many
-from clew.storage.sqlite.rows import current_model, row_hash
+from clew.storage.sqlite.rows import current_model, each, many, row_hash
 
 MAX_PROBLEMS = 20
 

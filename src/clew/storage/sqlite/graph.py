@@ -16,8 +16,7 @@ from clew.core.collections import Collection
 from clew.core.model import Trust
 from clew.storage.graphing import Edge, Entity, GraphCounts
 from clew.storage.protocol import Place
-from clew.storage.sqlite.queries import Row, first, many, only, run, run_each
-from clew.storage.sqlite.rows import collection_key
+from clew.storage.sqlite.rows import Row, collection_key, first, many, only, run, run_each
 from clew.storage.sqlite.writer import Writer
 from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, in_order
 

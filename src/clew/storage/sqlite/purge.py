@@ -39,8 +39,17 @@ from clew.storage.purging import (
     target_digest,
     without_links,
 )
-from clew.storage.sqlite.queries import first, many, only, run, run_each
-from clew.storage.sqlite.rows import collection_key, decode_metadata, encode_metadata, key_range
+from clew.storage.sqlite.rows import (
+    collection_key,
+    decode_metadata,
+    encode_metadata,
+    first,
+    key_range,
+    many,
+    only,
+    run,
+    run_each,
+)
 from clew.storage.sqlite.writes import mark_reload, readmit
 
 _SESSION_KINDS = (CollectionKind.RAW, CollectionKind.SESSION, CollectionKind.SUMMARIES)

@@ -21,13 +21,16 @@ from clew.storage.protocol import (
     StoredTrace,
     Task,
 )
-from clew.storage.sqlite.queries import Row, first, many, only
 from clew.storage.sqlite.rows import (
+    Row,
     collection_key,
     current_model,
     decode_metadata,
+    first,
     key_range,
+    many,
     member_key,
+    only,
     seq_of,
     to_draft,
     to_record,

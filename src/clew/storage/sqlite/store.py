@@ -33,7 +33,7 @@ from clew.storage.protocol import (
     TermsOf,
 )
 from clew.storage.purging import Purge, Purged, PurgeEntry
-from clew.storage.sqlite import checks, judging, reads, writes
+from clew.storage.sqlite import checks, reads, writes
 from clew.storage.sqlite import purge as purging
 from clew.storage.sqlite.connection import (
     ReaderPool,
@@ -47,8 +47,7 @@ from clew.storage.sqlite.connection import (
     write_copy,
 )
 from clew.storage.sqlite.graph import SqliteGraph
-from clew.storage.sqlite.queries import many, migration_scripts, only, run
-from clew.storage.sqlite.rows import encode_metadata
+from clew.storage.sqlite.rows import encode_metadata, many, migration_scripts, only, run
 from clew.storage.sqlite.writer import Writer
 from clew.text.terms import ANALYSER_VERSION
 
@@ -117,7 +116,7 @@ class SqliteStore(SqliteGraph):
     def touch(self, uses: Mapping[str, Sequence[str]], now_ms: int, trace: StoredTrace | None = None) -> int:
         def operation(connection: apsw.Connection) -> int:
             if trace is not None:
-                judging.keep_trace(connection, trace)
+                writes.keep_trace(connection, trace)
             return writes.touch(connection, uses, now_ms)
 
         return self._writer.run(operation, durable=False)
@@ -125,10 +124,10 @@ class SqliteStore(SqliteGraph):
     # --- judging -----------------------------------------------------------------------------------
 
     def mark(self, markings: Sequence[Marking]) -> int:
-        return self._writer.run(lambda connection: judging.mark(connection, markings))
+        return self._writer.run(lambda connection: writes.mark(connection, markings))
 
     def move(self, places: Sequence[Place], collection: str) -> int:
-        return self._writer.run(lambda connection: judging.move(connection, places, collection))
+        return self._writer.run(lambda connection: writes.move(connection, places, collection))
 
     def withheld(self, collection: str) -> list[int]:
         return self._read(lambda connection: reads.withheld(connection, collection))

@@ -8,21 +8,36 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 
 from clew.core.collections import Collection, CollectionKind
-from clew.core.marks import replacing
+from clew.core.marks import merged, replacing
 from clew.core.model import Draft, Provenance
 from clew.core.ports import EmbedderIdentity
 from clew.errors import Conflict, RawHistoryProtected
-from clew.storage.naming import names_of
-from clew.storage.protocol import NewRecord, NewSummary, NewTurn, Place, Shard, StoredRecord, Task
-from clew.storage.sqlite.queries import first, many, only, run, run_each
+from clew.storage.protocol import (
+    TRACE_LIMIT,
+    Marking,
+    NewRecord,
+    NewSummary,
+    NewTurn,
+    Place,
+    Shard,
+    StoredRecord,
+    StoredTrace,
+    Task,
+    names_of,
+)
 from clew.storage.sqlite.rows import (
     collection_key,
     current_model,
     decode_metadata,
     draft_values,
     encode_metadata,
+    first,
     key_range,
+    many,
     member_key,
+    only,
+    run,
+    run_each,
     seq_of,
 )
 
@@ -359,3 +374,44 @@ def _set_vector(connection: apsw.Connection, record: int, vector: bytes) -> bool
 
 def _add_tasks(connection: apsw.Connection, record: int, tasks: Iterable[Task]) -> None:
     run_each(connection, "add_task", [(record, task) for task in tasks])
+
+
+def mark(connection: apsw.Connection, markings: Sequence[Marking]) -> int:
+    count = 0
+    for marking in markings:
+        collection = collection_key(connection, marking.place.collection)
+        found = first(connection, "find_member", (collection, marking.place.id))
+        if found is not None:
+            count += 1
+            _mark(connection, found[1], marking)
+    return count
+
+
+def _mark(connection: apsw.Connection, record: int, marking: Marking) -> None:
+    if marking.marks:
+        old = decode_metadata(only(connection, "record_marks", (record,))[0])
+        run(connection, "set_marks", (encode_metadata(merged(old, marking.marks)), record))
+    if marking.trust is not None:
+        run(connection, "set_trust", (marking.trust, record))
+
+
+def move(connection: apsw.Connection, places: Sequence[Place], collection: str) -> int:
+    return sum(_move(connection, place, collection) for place in places)
+
+
+def _move(connection: apsw.Connection, place: Place, collection: str) -> bool:
+    found = first(connection, "find_member", (collection_key(connection, place.collection), place.id))
+    if found is None:
+        return False
+    key, record, version, raw, provenance, *_ = found
+    if raw or provenance == Provenance.SUMMARY or Collection(collection).is_raw:
+        raise RawHistoryProtected(f"{place.id!r} in {place.collection} is a turn or a summary; it does not move")
+    moved = add_place(connection, Place(Collection(collection), place.id), record, version)
+    if moved:
+        drop_member(connection, key)
+    return moved
+
+
+def keep_trace(connection: apsw.Connection, trace: StoredTrace) -> None:
+    run(connection, "add_trace", (trace.id, trace.ts_ms, trace.user_id, trace.session_id, trace.body))
+    run(connection, "trim_traces", (TRACE_LIMIT,))

@@ -1,9 +1,9 @@
-"""What the surroundings of a turn say about it: the turns beside it, its session, who spoke, and the days it is about.
+"""The surroundings of a turn, and what they say about it: the turns beside it, its session, who spoke, its days.
 
-A turn is seldom clear by itself: "Two, and a third one in May" answers a question that another turn holds. So to
-how similar a turn is by its own words come shares of how far those beside it stand out. Whatever is added is, over
-the collection, as often for a turn as against one, so that similarities keep their scale; and a sign that is
-not there (no neighbours, no speaker, no date) adds nothing. Measured in docs/benchmarks.md.
+A turn is seldom clear by itself: "Two, and a third one in May" answers a question that another turn holds. So a
+turn gets, beside the similarity of its own words, a share of how far the turns beside it stand out.
+Whatever is added is, over the collection, as often for a turn as against one, so that similarities keep their
+scale; and a sign that is not there (no neighbours, no speaker, no date) adds nothing. Measured in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.index.collection import LENGTH_INFLUENCE, TERM_SATURATION, CollectionIndex
-from clew.index.sessions import NOWHERE, Sessions
+from clew.index.columns import NOWHERE, Sessions
 from clew.text.terms import ASKS_SIGN, QueryTerms, date_sign, term_hash
 
 BEFORE = 0.1
