@@ -31,7 +31,7 @@ from typing import Any
 from bench.retrieval import locomo
 from clew.core.model import Role
 from clew.features.claims.proposals import NOBODY, Proposal, proposals
-from clew.text.named_days import day_of
+from clew.text.dates import day_of
 
 LABELS = Path(__file__).parent / "labels" / "proposals.jsonl"
 CONVERSATIONS = Path("locomo", "locomo5_dev.json.gz")

@@ -1,25 +1,30 @@
-"""Which days a text speaks of: dates as they are written, and words like "yesterday" as of the day they were said.
+"""Finds the days that a text names: written dates, and words like "yesterday" as of the day they were said.
 
-A day or a month is named by a key: `2023-05-07` or `2023-05`, and without its year `05-07` or `05`. A stored text is
-found by all keys of its own day and of the days it names; a question asks for the narrowest keys of what it names.
-English first; the plainest words of Chinese, Japanese and Korean are known, too.
+A day or a month has a key: `2023-05-07` or `2023-05`, and without its year `05-07` or `05`. Search finds a stored text
+by all keys of its own day and of the days it names; a question asks for the narrowest keys of what it names. A plan, a
+fact and an observation take one day of those a text names. Knows English, and the plainest words of Chinese, Japanese
+and Korean.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from clew.text.letters import one_form
 
 LOOKED_AT_CHARS = 16_384
-"""Of a longer text, so much is looked through: dates in a log of megabytes say little about what it is about."""
+"""How much of a longer text is read: dates in a log of megabytes say little about its subject."""
 
 MOST_KEYS = 64
 """Of the days a text names; a calendar is about none of them."""
 
 _DAY_MS = 86_400_000
+_DAYS = 2_932_896
+"""Days from 1970 to the end of the year 9999."""
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH_NUMBER = {name[:3]: number for number, name in enumerate(_MONTHS, 1)}
@@ -38,8 +43,8 @@ _COUNT = r"(?P<count>\d{1,3}|a couple of|a few|an?|one|two|three|four|five|six|s
 
 
 def keys_of(text: str, ts_ms: int) -> set[str]:
-    """The keys a stored text is found by: of the day it was said, and of the days it names."""
-    said = _day_of(ts_ms)
+    """The keys by which search finds a stored text: of the day it was said, and of the days it names."""
+    said = day_of(ts_ms)
     if said is None:
         return set()
     named = {wider for key in _named(text, said) for wider in _widened(key)}
@@ -47,11 +52,11 @@ def keys_of(text: str, ts_ms: int) -> set[str]:
 
 
 def keys_asked_for(text: str, now_ms: int) -> set[str]:
-    """The keys of the past days a question names, as of the moment it is asked.
+    """The keys of the past days that a question names, as of the moment it is asked.
 
     "What shall I cook tonight?" does not ask for what was said today.
     """
-    now = _day_of(now_ms)
+    now = day_of(now_ms)
     if now is None:
         return set()
     today = now.isoformat()
@@ -72,7 +77,7 @@ def _named(text: str, said: date) -> Iterator[str]:
 
 
 def _widened(key: str) -> Iterator[str]:
-    """The key itself and those of all it lies in: its month, and both without the year."""
+    """The key itself, its month, and both without the year."""
     year, _, rest = key.partition("-") if len(key) > len("05-07") else ("", "", key)
     month = rest[:2]
     yield from (key, rest, month)
@@ -178,13 +183,136 @@ _EXPRESSIONS: tuple[tuple[re.Pattern[str], Callable[[dict[str, str], date], Iter
 )
 
 
+# --- one day of those a text names -----------------------------------------------------------------
+
+_BARE_WEEKDAY = re.compile(
+    r"\b(?:on|by|this|this coming|come|until|till)\s(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)", re.IGNORECASE
+)
+_TODAY = re.compile(r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b", re.IGNORECASE)
+_DATE, _DAY_OF_MONTH, _MONTH_OF_YEAR, _BARE_MONTH = map(len, ("2023-05-07", "05-07", "2023-05", "05"))
+"""The lengths of keys, the narrowest first."""
+
+_LONGEST_IN_DAYS, _LONGEST_IN_WEEKS, _LONGEST_IN_MONTHS = 13, 59, 700
+"""Distances in days, and the unit that tells them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Referenced:
+    """A day (`2023-05-20`) or a month (`2023-05`), and its distance from the day on which somebody spoke of it.
+
+    The distance never counts from now, so that a line reads the same whenever it is shown.
+    """
+
+    when: str
+    relative: str
+
+
+def day_ahead(text: str, ts_ms: int) -> int | None:
+    """The beginning of the next day that a text names, today included; None where it names none to come."""
+    return _nearest(_BARE_WEEKDAY.sub("next ", text), ts_ms, towards=1)
+
+
+def day_before(text: str, ts_ms: int) -> int | None:
+    """The beginning of the past day or month that a text names, today included; None where it names none."""
+    return _nearest(text, ts_ms, towards=-1)
+
+
+def referenced(text: str, ts_ms: int) -> Referenced | None:
+    """The time that a text names other than the day it was said: the next to come, else the last that was.
+
+    Of a span of days its first counts. A date without its year is the nearest one.
+    """
+    said = day_of(ts_ms)
+    if said is None:
+        return None
+    keys = _keys_named(text, ts_ms)
+    dated = {key for key in keys if len(key) == _DATE}
+    bare = {key for key in keys if len(key) == _DAY_OF_MONTH} - {key[-_DAY_OF_MONTH:] for key in dated}
+    day = _next_or_last(_all_nearest(dated | bare, said) - {said}, said)
+    if day is not None:
+        return Referenced(day.isoformat(), _distance((day - said).days))
+    months = {key for key in keys if len(key) == _MONTH_OF_YEAR} or {key for key in keys if len(key) == _BARE_MONTH}
+    month = _next_or_last(_all_nearest(months, said) - {said.replace(day=1)}, said)
+    if month is None:
+        return None
+    count = (month.year - said.year) * 12 + month.month - said.month
+    return Referenced(month.isoformat()[:_MONTH_OF_YEAR], _phrase(count, "month"))
+
+
+def _nearest(text: str, ts_ms: int, *, towards: int) -> int | None:
+    """The narrowest keys count. Of a week or a month, the first day does."""
+    said = day_of(ts_ms)
+    if said is None or _TODAY.search(text):
+        return None if said is None else start_of(said)
+    keys = _keys_named(text, ts_ms)
+    for length in (_DATE, _DAY_OF_MONTH, _MONTH_OF_YEAR, _BARE_MONTH):
+        found = [_first_towards(key, said, towards) for key in keys if len(key) == length]
+        if found:
+            return min((start_of(day) for day in found if day is not None), default=None)
+    return None
+
+
+def _keys_named(text: str, ts_ms: int) -> set[str]:
+    return keys_of(text, ts_ms) - keys_of("", ts_ms)
+
+
+def _first_towards(key: str, said: date, towards: int) -> date | None:
+    days = _days_meant(key, (said.year, said.year + towards))
+    return next((day for day in days if (day - said).days * towards >= 0), None)
+
+
+def _all_nearest(keys: Collection[str], said: date) -> set[date]:
+    years = (said.year - 1, said.year, said.year + 1)
+    found = (min(_days_meant(key, years), key=lambda day: (abs(day - said), day), default=None) for key in keys)
+    return {day for day in found if day is not None}
+
+
+def _days_meant(key: str, years: Iterable[int]) -> Iterator[date]:
+    """The first day of what a key names; of one without a year, in each of the given years that has that day."""
+    day = key if len(key) in (_DATE, _DAY_OF_MONTH) else f"{key}-01"
+    for name in [day] if len(day) == _DATE else [f"{year:04}-{day}" for year in years]:
+        with suppress(ValueError):  # a 29th of February in a year without one, or a year beyond the calendar
+            yield date.fromisoformat(name)
+
+
+def _next_or_last(days: Collection[date], said: date) -> date | None:
+    return min((day for day in days if day > said), default=None) or max(days, default=None)
+
+
+def _distance(days: int) -> str:
+    for longest, length, unit in (
+        (_LONGEST_IN_DAYS, 1, "day"),
+        (_LONGEST_IN_WEEKS, 7, "week"),
+        (_LONGEST_IN_MONTHS, 30.4, "month"),
+    ):
+        if abs(days) <= longest:
+            return _phrase(round(days / length), unit)
+    return _phrase(round(days / 365.25), "year")
+
+
+def _phrase(count: int, unit: str) -> str:
+    """`in 12 days`, `3 weeks before`."""
+    amount = f"{abs(count)} {unit}{'' if abs(count) == 1 else 's'}"
+    return f"in {amount}" if count > 0 else f"{amount} before"
+
+
 # --- the calendar ------------------------------------------------------------------------------------
 
 
-def _day_of(ts_ms: int) -> date | None:
-    """None outside the years that can be named."""
+def day_of(ts_ms: int) -> date | None:
+    """The day of a moment, in UTC; None outside the years from 1970 to 9999."""
     day = ts_ms // _DAY_MS
-    return datetime.fromtimestamp(day * 86_400, UTC).date() if 0 <= day < 2_932_896 else None
+    return datetime.fromtimestamp(day * 86_400, UTC).date() if 0 <= day < _DAYS else None
+
+
+def start_of(day: date) -> int:
+    """The first moment of a day, in UTC."""
+    return (day - date(1970, 1, 1)).days * _DAY_MS
+
+
+def clamped_day(ts_ms: int) -> str:
+    """The day of a moment, in UTC; outside the calendar, the nearest day of it."""
+    return datetime.fromtimestamp(min(max(ts_ms // _DAY_MS, 0), _DAYS) * 86_400, UTC).date().isoformat()
 
 
 def _days(said: date, offsets: Iterable[int]) -> Iterator[str]:

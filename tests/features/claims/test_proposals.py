@@ -8,7 +8,7 @@ import pytest
 
 from clew.core.model import Role
 from clew.features.claims.proposals import MOST, PLAN, SECOND_HAND, Proposal, key_of, proposals
-from clew.text.named_days import day_ahead, day_before
+from clew.text.dates import day_ahead, day_before
 
 pytestmark = pytest.mark.requirement("FACT-4")
 

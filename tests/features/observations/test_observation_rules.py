@@ -12,10 +12,10 @@ import pytest
 from clew.core.model import Role, Trust
 from clew.features.observations.block import block, line
 from clew.features.observations.claims import claims, transcripts
-from clew.features.observations.dates import Referenced, referenced
 from clew.features.observations.observer import Observation, Priority, observe, weigh, within
 from clew.features.observations.reflection import KEPT_SHARE, reflect
 from clew.features.observations.tools import ObservedTurn
+from clew.text.dates import Referenced, referenced
 from clew.text.framing import LOG_CLOSE, LOG_OPEN, frame
 
 pytestmark = pytest.mark.requirement("OBS-1", "OBS-2")

@@ -25,7 +25,7 @@ from clew.features.claims.patterns import (
     TASTES,
     Rule,
 )
-from clew.text.named_days import day_ahead, day_before
+from clew.text.dates import day_ahead, day_before
 
 MOST_WORDS = 9
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from clew.core import identity
 from clew.core.collections import Collection
@@ -18,6 +17,7 @@ from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.search import best, cut, prepare
 from clew.kernel.services import serves
+from clew.text.dates import clamped_day
 from clew.text.framing import Quoted, frame, line
 
 MAX_ITEMS = 100
@@ -102,7 +102,7 @@ def _within(parts: Parts, candidates: Sequence[FactView], budget_tokens: int) ->
 
 
 def _line(view: FactView, number: int) -> str:
-    since = datetime.fromtimestamp(view.valid_from // 1000, UTC).date().isoformat()
+    since = clamped_day(view.valid_from)
     return line(Quoted(when=f"since {since}", who="fact", text=view.text, ref=view.ref), number)
 
 

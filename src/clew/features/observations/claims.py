@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from clew.core.model import Trust, least
-from clew.features.observations.dates import referenced
 from clew.features.observations.observer import LONGEST_LINE_CHARS, Observation, weigh, who_of
 from clew.features.observations.tools import ObservedTurn
 from clew.text import sentences
+from clew.text.dates import referenced
 from clew.text.grading import salience
 from clew.text.own_text import without_own
 from clew.text.sanitise import projection

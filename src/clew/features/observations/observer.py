@@ -18,9 +18,9 @@ from itertools import pairwise
 from operator import itemgetter
 
 from clew.core.model import Trust, least
-from clew.features.observations.dates import observed_day, referenced
 from clew.features.observations.tools import ObservedTurn, Outcome, outcomes
 from clew.text import sanitise, sentences
+from clew.text.dates import clamped_day, referenced
 from clew.text.excerpts import one_line
 from clew.text.grading import importance, salience
 from clew.text.grading.importance import Label
@@ -88,7 +88,7 @@ class Observation:
 
     @property
     def observed(self) -> str:
-        return observed_day(self.ts_ms)
+        return clamped_day(self.ts_ms)
 
 
 Costing = Callable[[Observation], int]

@@ -36,7 +36,7 @@ from clew.kernel.refs import located, place_of
 from clew.kernel.services import serves
 from clew.kernel.views import every
 from clew.storage.protocol import Marking, NewRecord, Place, QueuedTask, Task
-from clew.text.named_days import day_of
+from clew.text.dates import day_of
 from clew.text.own_text import without_own
 
 MAX_WHAT_CHARS = 500
