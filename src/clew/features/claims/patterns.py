@@ -1,4 +1,8 @@
-"""How plain English says what someone means to do: intent, and what will set it off."""
+"""The ways in which plain English states a fact or a plan.
+
+Each rule of facts has said something right in labelled turns, or is the plainest way to say its predicate; a rule that
+neither the labels nor a test needs does not belong here (`bench/proposals.py` measures them).
+"""
 
 from __future__ import annotations
 
@@ -11,26 +15,26 @@ FIRM, LIKELY = 0.9, 0.7
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a clause that matches says: groups `subject`, `of` and `object` are the parts of it."""
+    """One way to state a fact. The groups `subject`, `of` and `object` of its pattern are the parts of the fact."""
 
     predicate: str
     pattern: re.Pattern[str]
-    subject: str = ""
-    """Whose it is, where no group names it: `{me}` is the speaker, `{of}` what the group holds."""
-    object: str = "{object}"
-    confidence: float = FIRM
-    personal: bool = False
-    """Whether it is about the one who speaks, which only a person's own turn can be."""
+    subject: str
+    """A template for the subject where no group names it: `{me}` is the speaker, `{of}` that group."""
+    object: str
+    confidence: float
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether it is about the speaker: then only a person's own turn can state it."""
+        return "{me}" in self.subject
 
 
-def rule(
-    predicate: str,
-    pattern: str,
-    subject: str = "",
-    object_: str = "{object}",
-    confidence: float = FIRM,
-) -> Rule:
-    return Rule(predicate, re.compile(pattern, re.IGNORECASE), subject, object_, confidence, personal="{me}" in subject)
+def _rules(
+    predicate: str, *patterns: str, subject: str = "", object_: str = "{object}", confidence: float = FIRM
+) -> tuple[Rule, ...]:
+    compiled = (re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+    return tuple(Rule(predicate, pattern, subject, object_, confidence) for pattern in compiled)
 
 
 # --- parts of a clause ---------------------------------------------------------------------------------
@@ -97,121 +101,69 @@ _OFFICE = (
 """What one has one of at a time, and a name says which."""
 
 OF_THE_SPEAKER: tuple[Rule, ...] = (
-    rule(
+    *_rules(
         "status",
         rf"{MINE} {_MEASURE}(?:'s| is| was| has been) {ALREADY}(?:so far )?(?:at |up to |down to )?{_ABOUT}"
         rf"(?P<object>{_NUMBER}(?: {WORDS}){{0,3}}|(?-i:[A-Z]){REST})",
-        "{me}'s {of}",
-    ),
-    rule(
-        "status",
         rf"{MINE} (?P<of>(?:{WORDS} ){{0,2}}name)(?:'s| is) {ALREADY}(?P<object>{NAME})",
-        "{me}'s {of}",
-    ),
-    rule(
-        "status",
         rf"{MINE} (?P<of>(?:(?:new|current|line|project|product|team|account|family) ){{0,2}}{_OFFICE})(?:'s| is) "
         rf"{ALREADY}(?P<object>{NAME})(?: (?:now|these days|currently))?$",
-        "{me}'s {of}",
-    ),
-    rule(
-        "status",
         rf"(?:{HAVE} {ALREADY}(?:{_COUNTED} {ALREADY})?|(?:i|we) (?:just|now) {_COUNTED} |(?:i|we) (?:now |currently )"
         rf"?(?:have|own) ){_ABOUT}(?P<object>{_NUMBER})(?: more| different| new)? {_UNIT}",
-        "{me}'s {of}",
-    ),
-    rule(
-        "status",
         rf"{AM} (?:(?:now|currently|already|still) )?(?:up to|down to|now at|at) {_ABOUT}(?P<object>{_NUMBER}) {_UNIT}",
-        "{me}'s {of}",
-    ),
-    rule(
-        "status",
         rf"{AM} (?:(?:now|currently|already|still) )?on (?P<of>(?:page|chapter|episode|season|level|week|day|lesson"
         rf"|volume|book|issue)) (?P<object>{_NUMBER}(?: of {WORDS}(?: {WORDS}){{0,5}})?)",
-        "{me}'s {of}",
-    ),
-    rule(
-        "status",
         rf"(?:{AM} {ALREADY}on my|(?:i've|i have|i) {ALREADY}(?:finished|completed|started|begun|hit) my)"
         rf" (?P<object>{_ORDINAL}) (?P<of>{WORDS}(?: (?:of|in) {WORDS}(?: {WORDS}){{0,4}})?)",
-        "{me}'s {of}",
+        rf"{MINE} (?P<of>(?:{WORDS} ){{0,2}}goal)(?: for {WORDS}(?: {WORDS}){{0,3}})? is {ALREADY}(?:to )?"
+        rf"(?P<object>{REST})",
+        subject="{me}'s {of}",
     ),
-    rule(
+    *_rules(
         "status",
         rf"(?:i {OFTEN}(?:spend|dedicate)|(?:i've|i have) {ALREADY}been (?:spending|dedicating|putting in)) {_ABOUT}"
         rf"(?P<object>(?:{_NUMBER}|an?) {WORDS} (?:each|per|a|every) \w{{3,8}}) (?:on|to|with|for) (?P<of>{REST})",
-        "{me}'s time on {of}",
+        subject="{me}'s time on {of}",
     ),
-    rule(
-        "status",
-        rf"(?:{MINE} (?P<of>(?:{WORDS} ){{0,2}}goal)(?: for {WORDS}(?: {WORDS}){{0,3}})? is {ALREADY}(?:to )?"
-        rf"(?P<object>{REST}))",
-        "{me}'s {of}",
-    ),
-    rule(
+    *_rules(
         "status",
         rf"(?:{HAVE}|i|we) {ALREADY}(?:moved|relocated)(?: back)? (?:to|into|in) "
         rf"(?P<object>(?:(?:a|an|the|my|our) (?:{WORDS} ){{0,3}}(?:apartment|house|place|condo|flat|home|city|town"
         rf"|suburbs|countryside|studio|loft)(?: in {_PLACE_NAME})?|{_PLACE_NAME}))",
-        "{me}'s home",
-    ),
-    rule(
-        "status",
         rf"(?:(?:i|we) {OFTEN}live|{AM} {ALREADY}(?:living|based)) (?:in|at) "
         rf"(?P<object>(?:(?:a|an|the) (?:{WORDS} ){{0,3}})?{_PLACE_NAME})",
-        "{me}'s home",
+        subject="{me}'s home",
     ),
-    rule(
+    *_rules(
         "status",
         rf"(?:i {OFTEN}work|{AM} {ALREADY}working|i {ALREADY}(?:started|began) (?:working|work|a (?:new )?job)"
         rf"|(?:i|i've|i have) {ALREADY}(?:got|landed|accepted|took|taken) (?:a|the|my)(?: new| dream)? "
-        rf"(?:job|role|position|gig))"
-        rf" (?:as|at|for) (?P<object>(?!(?:it|this|that|home|least|the moment|night|now|me|him|her)\b){REST})",
-        "{me}'s job",
+        rf"(?:job|role|position|gig)) (?:as|at|for) "
+        rf"(?P<object>(?!(?:it|this|that|home|least|the moment|night|now|me|him|her)\b){REST})",
+        rf"i(?:'ve| have)? {ALREADY}(?:got|landed|found|started|took|accepted|have) (?P<object>(?:an?|my|the) "
+        rf"(?:{WORDS} ){{0,3}}?(?:job|internship|position))(?! (?:interview|offer|fair|hunt|search|application))\b",
+        subject="{me}'s job",
         confidence=LIKELY,
     ),
-    rule(
-        "status",
-        rf"i(?:'ve| have)? {ALREADY}(?:got|landed|found|started|took|accepted|have) (?P<object>(?:an?|my"
-        rf"|the) (?:{WORDS} )"
-        rf"{{0,3}}?(?:job|internship|position))(?! (?:interview|offer|fair|hunt|search|application))\b",
-        "{me}'s job",
-        confidence=LIKELY,
+    *_rules(
+        "status", rf"i(?:'ve| have)? {ALREADY}(?:got|was|been) promoted to (?P<object>{REST})", subject="{me}'s job"
     ),
-    rule(
-        "status",
-        rf"i(?:'ve| have)? {ALREADY}(?:got|was|been) promoted to (?P<object>{REST})",
-        "{me}'s job",
-    ),
-    rule(
+    *_rules(
         "status",
         rf"(?P<who>{SOMEBODY}) {ALREADY}(?:lives in|moved to|relocated to|is living in) (?P<object>{_PLACE_NAME})",
-        "{who}'s home",
+        subject="{who}'s home",
     ),
-    rule(
-        "status",
-        rf"(?P<who>{SOMEBODY}) {ALREADY}(?:works (?:at|for|as)|is working (?:at|for|as)|got a job (?:at|as))"
-        rf" (?P<object>{REST})",
-        "{who}'s job",
-    ),
-    rule("status", r"(?:i'm|i am) (?:now |already )?(?P<object>\d{1,3})(?: years? old)?", "{me}'s age"),
-    rule(
-        "status",
-        rf"(?:i'm|i am|we're|we are|i got|we got|i've been|we've been) {ALREADY}(?P<object>married|engaged|divorced"
-        rf"|single)(?: (?:to|for) {REST})?",
-        "{me}'s relationship",
-    ),
-    rule(
+    *_rules("status", r"(?:i'm|i am) (?:now |already )?(?P<object>\d{1,3})(?: years? old)?", subject="{me}'s age"),
+    *_rules(
         "status",
         rf"(?:i'm|i am) {ALREADY}(?P<object>allergic) to (?P<of>{REST})",
-        "{me}'s allergy to {of}",
+        subject="{me}'s allergy to {of}",
     ),
-    rule(
+    *_rules(
         "status",
         rf"(?:i'm|i am|i went|i've gone|i have gone) {ALREADY}(?:a )?(?P<object>vegan|vegetarian|pescatarian"
         rf"|gluten[- ]free|dairy[- ]free|lactose[- ]intolerant|on a (?:{WORDS} )?diet)",
-        "{me}'s diet",
+        subject="{me}'s diet",
     ),
 )
 
@@ -234,59 +186,56 @@ _DISLIKE = (
 _DISLIKES = r"(?:hates|dislikes|despises|can't stand|doesn't (?:really )?(?:like|enjoy))"
 _TASTE = rf"{_NO_TASTE}(?P<object>{REST})"
 
+_NO_NAME = r"(?!(?:it|this|that|they|these|those|he|she|you|one|what|which|here|who|there)\b)"
+
 TASTES: tuple[Rule, ...] = (
-    rule("prefers", rf"(?:{NAME} and )?(?:i|we) {_FONDLY}{_LIKE} {_TASTE}", "{me}"),
-    rule(
+    *_rules(
         "prefers",
+        rf"(?:{NAME} and )?(?:i|we) {_FONDLY}{_LIKE} {_TASTE}",
         rf"(?:i'm|i am|i've been|i have been) {_FONDLY}(?:(?:a )?(?:big |huge |massive )?(?:fan of|into)|obsessed with"
         rf"|loving|enjoying|passionate about|keen on|fond of) {_TASTE}",
-        "{me}",
+        subject="{me}",
     ),
-    rule("prefers", rf"(?:i|we) {_FONDLY}{_DISLIKE} {_TASTE}", "{me}", "not {object}"),
-    rule("prefers", rf"(?:i'm|i am) not (?:really )?(?:a (?:big |huge )?fan of|into) {_TASTE}", "{me}", "not {object}"),
-    rule(
+    *_rules(
+        "prefers",
+        rf"(?:i|we) {_FONDLY}{_DISLIKE} {_TASTE}",
+        rf"(?:i'm|i am) not (?:really )?(?:a (?:big |huge )?fan of|into) {_TASTE}",
+        subject="{me}",
+        object_="not {object}",
+    ),
+    *_rules(
         "prefers",
         rf"(?:{MINE} (?:all-time |absolute |current |personal |new )?(?:favou?rite|fave|go-to)) "
         rf"(?P<of>{WORDS}(?: {WORDS}){{0,4}}?)(?: right now| lately| these days)?(?:'s| is| are| has to be| would be) "
         rf"(?:probably |definitely |currently |now |still |called )?(?P<object>(?!when\b|how\b|what\b|that\b){REST})",
-        "{me}",
-        "{object} (favourite {of})",
+        rf"(?P<object>{_NO_NAME}{THING})(?:'s| is| are) (?:definitely |still |always |now )?(?:one of )?{MINE} "
+        rf"(?:all-time |absolute |current |new )?(?:favou?rites?|faves?|go-to)(?: (?P<of>(?!(?:when|for|to|because|if"
+        rf"|in|on|at|by|with|and|so|way)\b){WORDS}(?: {WORDS}){{0,3}}))?",
+        rf"(?:[^\n]{{0,80}} )?{MINE} (?:all-time |absolute |current |new )?(?:favou?rite|fave) "
+        rf"(?P<of>{WORDS}(?: {WORDS})?) (?:called|named) (?P<object>{NAME})",
+        subject="{me}",
+        object_="{object} (favourite {of})",
     ),
-    rule(
+    *_rules(
         "prefers",
-        rf"(?P<object>(?!(?:it|this|that|they|these|those|he|she|you|one|what|which|here|who)\b){THING})"
-        rf"(?:'s| is| are) (?:definitely |still |always |now )?(?:one of )?{MINE} (?:all-time |absolute |current "
-        rf"|new )?"
-        rf"(?:favou?rites?|faves?|go-to)(?: (?P<of>(?!(?:when|for|to|because|if|in|on|at|by|with|and|so"
-        rf"|way)\b){WORDS}(?: {WORDS}){{0,3}}))?",
-        "{me}",
-        "{object} (favourite {of})",
+        rf"(?P<object>{_NO_NAME}{THING})(?:'s| is) (?:still |always |really )?{MINE} "
+        rf"(?:true |big |greatest |one |main )?passion",
+        subject="{me}",
     ),
-    rule(
-        "prefers",
-        rf"(?:[^\n]{{0,80}} )?{MINE} (?:all-time |absolute |current |new )?(?:favou?rite"
-        rf"|fave) (?P<of>{WORDS}(?: {WORDS})?)"
-        rf" (?:called|named) (?P<object>{NAME})",
-        "{me}",
-        "{object} (favourite {of})",
-    ),
-    rule(
-        "prefers",
-        rf"(?P<object>(?!(?:it|this|that|they|these|those|he|she|you|one|what|which|here|who|there)\b){THING})(?:'s"
-        rf"| is)"
-        rf" (?:still |always |really )?{MINE} (?:true |big |greatest |one |main )?passion",
-        "{me}",
-    ),
-    rule(
+    *_rules(
         "prefers",
         rf"{MINE} (?P<of>{WORDS}(?: {NAME})?) {_FONDLY}(?:{_LIKES}|{_LIKE}) {_TASTE}",
-        "{me}'s {of}",
+        subject="{me}'s {of}",
     ),
-    rule("prefers", rf"(?P<subject>the (?:{WORDS} ){{0,2}}(?:kids|children|dogs|cats)) {_FONDLY}{_LIKE} {_TASTE}"),
-    rule("prefers", rf"(?P<subject>{SOMEBODY}) {_FONDLY}{_LIKES} {_TASTE}"),
-    rule("prefers", rf"(?P<subject>{SOMEBODY}) {_FONDLY}{_DISLIKES} {_TASTE}", "", "not {object}"),
+    *_rules(
+        "prefers",
+        rf"(?P<subject>the (?:{WORDS} ){{0,2}}(?:kids|children|dogs|cats)) {_FONDLY}{_LIKE} {_TASTE}",
+        rf"(?P<subject>{SOMEBODY}) {_FONDLY}{_LIKES} {_TASTE}",
+    ),
+    *_rules("prefers", rf"(?P<subject>{SOMEBODY}) {_FONDLY}{_DISLIKES} {_TASTE}", object_="not {object}"),
 )
 
+# --- things ----------------------------------------------------------------------------------------------
 
 _SOMETHING = (
     r"(?!(?:it|this|that|these|those|they|he|she|you|i|we|there|here|what|which|who|everything|nothing|something"
@@ -348,165 +297,107 @@ _OWNED = (
 
 _PLAIN_VALUE = r"(?:#[0-9a-f]{3,8}|\d[\w.,:%-]{0,20}|true|false|on|off|auto|none|null)"
 
-LISTED: tuple[Rule, ...] = (
-    rule(
-        "configured_as",
-        r"`(?P<subject>[^`\n]{1,60})`(?: \([^()\n]{1,60}\))?: (?:[a-z]{1,12} ){0,3}(?:`[^`\n]{1,60}` (?:→|->|to) )?"
-        rf"`(?P<object>{_PLAIN_VALUE})`",
-    ),
-    rule(
-        "configured_as",
-        rf"`(?P<subject>[\w.-]{{1,60}})(?:: ?| ?= ?)[^`\n]{{1,60}}` (?:→|->) `(?P<object>{_PLAIN_VALUE})`",
-    ),
-    rule(
-        "configured_as",
-        r"(?P<subject>[a-z][\w.-]{1,40}(?: [\w.-]{1,40}){0,4}?)(?: is| as"
-        r"|:)? (?P<object>(?=[#a-f]{0,6}\d)#?[0-9a-f]{6})$",
-    ),
+LISTED: tuple[Rule, ...] = _rules(
+    "configured_as",
+    r"`(?P<subject>[^`\n]{1,60})`(?: \([^()\n]{1,60}\))?: (?:[a-z]{1,12} ){0,3}(?:`[^`\n]{1,60}` (?:→|->|to) )?"
+    rf"`(?P<object>{_PLAIN_VALUE})`",
+    rf"`(?P<subject>[\w.-]{{1,60}})(?:: ?| ?= ?)[^`\n]{{1,60}}` (?:→|->) `(?P<object>{_PLAIN_VALUE})`",
+    r"(?P<subject>[a-z][\w.-]{1,40}(?: [\w.-]{1,40}){0,4}?)(?: is| as|:)? (?P<object>(?=[#a-f]{0,6}\d)#?[0-9a-f]{6})$",
 )
 """Settings as a line of a list has them, name and value, without a verb: read from a whole line."""
 
+_DID = rf"(?:(?:i|we|{HAVE}|they|the team) )?{ALREADY}"
+
 OF_THINGS: tuple[Rule, ...] = (
-    # sources of truth, and what took the place of what
-    rule(
+    # sources of truth, and replacements
+    *_rules(
         "source_of_truth",
         rf"{_FIRST}(?: is|'s)(?: now| still)? (?:the |our )?(?:single |only |one )?source of truth (?:for|on|of|about) "
         r"(?P<of>[^\n]{1,80})",
-        "{of}",
-        "{first}",
+        subject="{of}",
+        object_="{first}",
     ),
-    rule(
-        "source_of_truth",
-        rf"(?:the |our )?(?:single |only |one )?source of truth (?:for|on|of"
-        rf"|about) (?P<of>{THING}) is(?: now)? {_OBJECT}",
-        "{of}",
-    ),
-    rule(
+    *_rules(
         "retired_by",
         rf"{_SUBJECT} (?:was|is|has been|have been|were|got)(?: now| since| fully)? (?:retired|superseded|replaced"
         rf"|deprecated|succeeded) (?:by|in favou?r of|with) {_OBJECT}",
     ),
-    rule(
+    *_rules(
         "configured_as",
-        rf"(?:(?:i|we|{HAVE}|they|the team) )?{ALREADY}(?:upgraded|downgraded|updated|bumped) {_SUBJECT}"
-        rf" (?:from {_VERSION} )?to (?P<object>{_VERSION})",
+        rf"{_DID}(?:upgraded|downgraded|updated|bumped) {_SUBJECT} (?:from {_VERSION} )?to (?P<object>{_VERSION})",
     ),
-    rule(
+    *_rules(
         "replaces",
-        rf"(?:(?:i|we|{HAVE}|they|the team) )?{ALREADY}(?:switched|migrated|moved|upgraded|ported|converted"
-        rf"|changed over)"
-        rf"(?: {THING})?? (?:over )?from (?!{_VERSION}(?: |$)){_FIRST} to (?P<of>{_SOMETHING}[^\n]{{1,60}})",
-        "{of}",
-        "{first}",
+        rf"{_DID}(?:switched|migrated|moved|upgraded|ported|converted|changed over)(?: {THING})?? (?:over )?from "
+        rf"(?!{_VERSION}(?: |$)){_FIRST} to (?P<of>{_SOMETHING}[^\n]{{1,60}})",
+        rf"{_DID}(?:replaced|swapped(?: out)?) {_FIRST} (?:with|by|for) (?P<of>{_SOMETHING}[^\n]{{1,60}})",
+        subject="{of}",
+        object_="{first}",
     ),
-    rule(
-        "replaces",
-        rf"(?:(?:i|we|{HAVE}|they|the team) )?{ALREADY}(?:replaced|swapped(?: out)?) {_FIRST} (?:with|by|for) "
-        rf"(?P<of>{_SOMETHING}[^\n]{{1,60}})",
-        "{of}",
-        "{first}",
+    *_rules(
+        "replaces", rf"{_SUBJECT} (?:now )?(?:replaces|supersedes|replaced|superseded|takes the place of) {_OBJECT}"
     ),
-    rule("replaces", rf"{_SUBJECT} (?:now )?(?:replaces|supersedes|replaced|superseded|takes the place of) {_OBJECT}"),
     # settings
-    rule(
+    *_rules(
         "configured_as",
         rf"(?:(?:i|we|{HAVE}|i've just) )?{ALREADY}(?:changed|bumped|raised|lowered|updated|switched|increased|reduced)"
         rf" {_SUBJECT} from [^\n]{{1,40}}? to {_VALUE}",
-    ),
-    rule(
-        "configured_as",
         rf"(?:i|we|{HAVE}) {ALREADY}(?:set|changed|bumped|raised|lowered|configured|limited|capped|increased|reduced)"
         rf" {_SUBJECT} (?:to|at) {_VALUE}",
-    ),
-    rule(
-        "configured_as",
         rf"{_SUBJECT} (?:is|are|was|were)(?: now| currently| already)? (?:set|configured|pinned|fixed|limited|capped)"
         rf" (?:to|as|at) {_VALUE}",
-    ),
-    rule("configured_as", rf"{_SUBJECT} defaults? to {_VALUE}"),
-    rule(
-        "configured_as",
+        rf"{_SUBJECT} defaults? to {_VALUE}",
         rf"(?P<subject>(?:(?:the|our) (?:{WORDS} ){{0,4}}?|{_NAMED} (?:{WORDS} ){{0,2}}?){_KNOB})"
         rf"(?: is|'s)(?: now| currently)? (?P<object>{_AMOUNT})(?: (?:now|currently|again|today))?$",
     ),
-    rule(
-        "configured_as",
-        rf"{_SUBJECT} (?:is(?: actually| now)?|should be) (?P<object>#?[0-9a-f]{{6}}|\d{{1,9}} ?(?:ms|s|seconds?"
-        rf"|minutes?"
-        r"|MiB|MB|GB|KB|KiB|px|ports?))",
-        confidence=LIKELY,
-    ),
-    rule("configured_as", rf"{_SUBJECT} should be (?:the )?(?P<object>same as {_SOMETHING}{REST})", confidence=LIKELY),
-    # what rests on what
-    rule("depends_on", rf"{_SUBJECT} (?:now |also |still )?(?:depends? on|relies on|rely on|is built on) {_OBJECT}"),
-    rule("depends_on", rf"{_WHAT_IS_NAMED} (?:now |also |still )?requires {_OBJECT}"),
-    # what is used
-    rule("uses", rf"(?:i|we) {OFTEN}use {_OBJECT}", "{me}"),
-    rule(
+    # dependencies and use
+    *_rules("depends_on", rf"{_SUBJECT} (?:now |also |still )?(?:depends? on|relies on|rely on|is built on) {_OBJECT}"),
+    *_rules(
         "uses",
+        rf"(?:i|we) {OFTEN}use {_OBJECT}",
         rf"(?:{AM} {ALREADY}using|(?:i've|i have|we've|we have) {ALREADY}been using|(?:i|we|{HAVE}) {ALREADY}"
         rf"(?:started|begun|began|switched to) using|(?:i|we|{HAVE}) {ALREADY}(?:switched|migrated) (?:over )?to) "
         rf"{_OBJECT}",
-        "{me}",
+        subject="{me}",
     ),
-    rule("uses", rf"{_WHAT_IS_NAMED} (?:now |also |still )?(?:uses|runs on|is built with|is written in) {_OBJECT}"),
-    rule(
+    *_rules(
         "uses",
+        rf"{_WHAT_IS_NAMED} (?:now |also |still )?(?:uses|runs on|is built with|is written in) {_OBJECT}",
         rf"(?P<subject>(?:(?:all|the|our) (?:{WORDS} ){{0,2}}?{WORDS}"
-        rf"|{_SOMETHING}{WORDS} (?:{WORDS} ){{0,2}}?{WORDS}(?= now)))"
-        rf" (?:now |still |also )?use {_OBJECT}",
+        rf"|{_SOMETHING}{WORDS} (?:{WORDS} ){{0,2}}?{WORDS}(?= now))) (?:now |still |also )?use {_OBJECT}",
     ),
     # decisions
-    rule(
+    *_rules(
         "decision",
         rf"(?:(?:i|we|{HAVE}) (?:{ALREADY}|all |both ){{0,2}})(?:decided|agreed|resolved|chose|opted) "
         rf"(?P<object>(?!{_IN_PASSING}\b)(?:to|on|against|that|for|not to) "
         rf"(?![^\n]{{0,40}}\b(?:it|this|that)\b)[^\n]{{4,160}})",
-        "{me}",
+        subject="{me}",
     ),
-    rule("decision", rf"(?:(?:i|we|{HAVE}) {ALREADY})settled (?P<object>on {_SOMETHING}[^\n]{{2,160}})", "{me}"),
-    rule("decision", r"(?:the |our )?decision(?: is| was)?(?::| to) (?P<object>[^\n]{4,160})", "{me}"),
-    rule(
-        "decision",
-        rf"(?:let's|we'll) (?P<object>(?:go with|stick with|stick to|settle on) {_SOMETHING}[^\n]{{2,100}})",
-        "{me}",
-    ),
-    # who owns what
-    rule(
+    # owners
+    *_rules(
         "owns",
         rf"(?:(?:i|we) {ALREADY}(?:own|bought|purchased|adopted|got|have)|{HAVE}(?: {ALREADY}(?:got|bought|adopted"
         rf"|purchased))?) {_OWNED}",
-        "{me}",
-        confidence=LIKELY,
-    ),
-    rule(
-        "owns",
         rf"(?:i|we|{HAVE}) {ALREADY}(?:bought|purchased) (?:myself )?(?![^\n]{{0,80}} for (?:my|a|an|his|her|their"
-        rf"|our) )"
-        rf"(?P<object>{_HOW_MANY} (?!(?:few|couple|bunch|bit) )[^\n]{{2,80}})",
-        "{me}",
+        rf"|our) )(?P<object>{_HOW_MANY} (?!(?:few|couple|bunch|bit) )[^\n]{{2,80}})",
+        subject="{me}",
         confidence=LIKELY,
     ),
-    rule(
-        "owns",
-        rf"(?:(?:i|we|{HAVE}) {ALREADY}(?:started|opened|launched|run|have|own|founded)|{AM} {ALREADY}running) "
-        rf"(?P<object>(?:my|our) own {REST})",
-        "{me}",
-    ),
-    rule(
+    *_rules(
         "owns", rf"(?P<subject>{SOMEBODY}) (?:owns|maintains|is responsible for|is in charge of|looks after) {_OBJECT}"
     ),
-    rule("owns", rf"(?P<object>{_SOMETHING}{THING}) (?:is|are) (?:owned|maintained|run) by (?P<subject>{NAME})"),
-    # how things stand
-    rule(
+    # states
+    *_rules(
         "status",
         rf"(?P<subject>(?![^\n]{{0,80}}\b(?:it|that|this|they|he|she|you|who|which|what)\b)(?:(?:the|our|my"
         rf"|all) (?:{WORDS} ){{0,4}}?{WORDS}|(?:{WORDS} ){{0,2}}?{_NAMED}(?: {WORDS})?))"
-        rf"(?:'s| is| are| has been| have been)(?: now| finally| currently| already| officially"
-        rf"| all)? {_STATE}\W{{0,3}}$",
+        rf"(?:'s| is| are| has been| have been)(?: now| finally| currently| already| officially| all)? {_STATE}"
+        r"\W{0,3}$",
     ),
 )
 
+# --- plans -----------------------------------------------------------------------------------------------
 
 _SOON = r"(?:(?:just|also|definitely|probably|finally|actually|really|now|still|totally) ){0,2}+"
 _NO_PLAN = (

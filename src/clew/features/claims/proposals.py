@@ -175,7 +175,7 @@ class _Reader:
         return next(filter(None, (self._fact(rule, clause) for rule in rules)), None)
 
     def _fact(self, rule: Rule, clause: Clause) -> Proposal | None:
-        if rule.personal and not self.in_person:
+        if rule.is_personal and not self.in_person:
             return None
         match = rule.pattern.match(clause.text)
         if match is None:
