@@ -27,7 +27,8 @@ from clew.config import Config
 from clew.core.collections import Collection
 from clew.core.model import Draft, Metadata, Provenance, Trust
 from clew.core.predicates import sentence
-from clew.features.facts.log import Assertion, assertion_id, metadata_of, text_hash
+from clew.features.claims.rules import text_hash
+from clew.features.facts.log import Assertion, assertion_id, metadata_of
 from clew.kernel.intake import search_terms
 from clew.storage.protocol import NewRecord, Place
 from clew.storage.sqlite import SqliteStore

@@ -1,1 +1,1 @@
-"""What facts, plans and observations share: sources, and proposals read from text."""
+"""What facts, plans and observations share: the log of claims, and proposals read from text."""

@@ -1,17 +1,18 @@
-"""Looking after facts: what is wrong with them, which have lost their ground, and whether they are what the rows say.
+"""Checks facts: finds what is wrong with them, lists stale ones, and compares them with the rows.
 
-Intervals never overlap as they are replayed: each value ends where the next begins. What is reported as overlapping is
-that someone said otherwise and was overruled without being named: a value with an end of its own that another cuts off,
-as lines from elsewhere may hold, or values of a predicate that took many when they were asserted, and takes one now.
+Replayed intervals never overlap: each value ends where the next begins. The linter reports an overlap where a value
+overruled another without naming it: it cuts off a value that was to end later, as imported lines may hold, or values of
+a predicate that took many at the time and takes one now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
 from clew.core import identity
-from clew.features.facts.log import CONFIDENCE_OF_TRUST, Assertion
+from clew.features.claims.rules import CONFIDENCE_OF_TRUST
+from clew.features.facts.log import Assertion
 from clew.features.facts.operations import (
     FactLint,
     FactList,
@@ -21,10 +22,9 @@ from clew.features.facts.operations import (
     FactsRebuild,
     FactsStale,
 )
-from clew.features.facts.queries import MAX_LISTED, listed
+from clew.features.facts.queries import MAX_LISTED, listed, page
 from clew.features.facts.replay import Fact, Facts
-from clew.features.facts.staleness import Grounds
-from clew.features.facts.views import FactViews, known_facts
+from clew.features.facts.truth import FactViews, Grounds, known_facts
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
 from clew.kernel.services import serves
@@ -49,13 +49,13 @@ def lint(parts: Parts, request: FactsLint) -> FactLint:
 
 
 def problems(parts: Parts, known: Facts, collection: str) -> Iterator[FactProblem]:
-    """Everything that is wrong with the facts of a collection."""
+    """Every problem of the facts of a collection."""
     for id_ in known.malformed:
         yield FactProblem(kind="malformed", ref=f"{collection}/{id_}", message="it is no entry of the log of facts")
     yield from _of_invalidations(known, collection)
     grounds = Grounds(parts)
     for _, facts in known.subjects():
-        grounds.look_at(facts)
+        grounds.examine(facts)
         for fact in facts:
             yield from _of_fact(known, fact)
             for assertion in fact.assertions:
@@ -64,24 +64,21 @@ def problems(parts: Parts, known: Facts, collection: str) -> Iterator[FactProble
 
 @serves(FactsStale)
 def stale(parts: Parts, request: FactsStale) -> FactList:
-    """Facts are looked at subject by subject until there are enough that have lost their ground."""
     limit, cursor = checked_limit(request.limit, MAX_LISTED), checked_cursor(request.cursor)
     known = known_facts(parts, request.user_id)
     grounds = Grounds(parts)
-    found: list[Fact] = []
-    following: int | None = None
-    for place, facts in known.subjects(cursor):
-        grounds.look_at(facts)
-        found += (fact for fact in facts if not fact.never_held and grounds.standing(fact).reasons)
-        if len(found) >= limit:
-            following = place
-            break
+
+    def choose(facts: Sequence[Fact]) -> Iterator[Fact]:
+        grounds.examine(facts)
+        return (fact for fact in facts if not fact.never_held and grounds.support(fact).reasons)
+
+    found, following = page(known, choose, cursor, limit)
     return listed(parts, known, found, at_ms=parts.clock.now_ms(), nothing=NOTHING_STALE, cursor=following)
 
 
 @serves(FactsRebuild)
 def rebuild(parts: Parts, request: FactsRebuild) -> FactRebuild:
-    kept, fresh = parts.state(FactViews).rebuilt(request.user_id)
+    kept, fresh = parts.state(FactViews).rebuild(request.user_id)
     said = fresh.canonical()
     identical = said == kept.canonical()
     return FactRebuild(
@@ -97,7 +94,7 @@ def rebuild(parts: Parts, request: FactsRebuild) -> FactRebuild:
     )
 
 
-# --- what can be wrong ---------------------------------------------------------------------------------
+# --- problems ---------------------------------------------------------------------------------
 
 
 def _of_invalidations(known: Facts, collection: str) -> Iterator[FactProblem]:
@@ -112,7 +109,7 @@ def _of_invalidations(known: Facts, collection: str) -> Iterator[FactProblem]:
 
 
 def _of_fact(known: Facts, fact: Fact) -> Iterator[FactProblem]:
-    """A value that another cut off, though it was to hold longer, and that nobody named."""
+    """Whether another value cut it off before its own end, without naming it."""
     ending = known.successor(fact)
     if ending is None or not known.registry.is_single(fact.predicate) or fact.valid_to_ms is None:
         return

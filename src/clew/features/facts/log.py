@@ -1,12 +1,12 @@
-"""The log of facts: what was asserted and what was taken back, as records keep it.
+"""The entries of the log of facts, as records keep them: assertions and invalidations.
 
-The log only grows. What holds, and when it held, is replayed from it (`clew.features.facts.replay`). A record of a
-collection of facts that does not read as an entry of the log counts for nothing, and is named by the linter.
+The log only grows, and `clew.features.facts.replay` derives from it which facts hold and when. A record of a collection
+of facts that does not read as an entry counts for nothing, and the linter names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -15,40 +15,30 @@ from msgspec.structs import force_setattr
 
 from clew.core import identity
 from clew.core.citing import SOURCES, sources_in
-from clew.core.model import Record, Trust
+from clew.core.model import Record
+from clew.features.claims.log import MAX_SOURCES
 from clew.text.terms import fold
 
 FACT = "fact"
 INVALIDATION = "invalidation"
-"""Where a record's metadata holds its entry."""
+"""The keys of a record's metadata that hold its entry."""
 
 MAX_SUBJECT_CHARS = 200
 MAX_OBJECT_CHARS = 2000
 MAX_REASON_CHARS = 2000
-MAX_SOURCES = 32
 MAX_NAMED = 10_000
-"""Assertions that one entry can end: all that were ever made of some facts."""
-
-CONFIDENCE_OF_TRUST: Mapping[Trust, float] = {
-    Trust.TRUSTED: 1.0,
-    Trust.UNKNOWN: 0.8,
-    Trust.UNTRUSTED: 0.4,
-    Trust.QUARANTINED: 0.0,
-}
-"""The most that can be made of a fact by the trust of its best source; what it has where nobody says less."""
+"""The most assertions that one entry can end: all that were ever made of some facts."""
 
 _MAX_TS_MS = 253_402_300_799_999
-_HASH_BYTES = 8
 
 ValueKey = tuple[str, str, str]
-"""Subject, predicate and object in the forms in which they are compared."""
-
+"""Subject, predicate and object in the forms in which Clew compares them."""
 
 _PREFIX_OF_USERS = identity.facts_of("_")[:-1]
 
 
 class Assertion(Struct, frozen=True, kw_only=True, gc=False):
-    """That something is true. A hundred thousand may be read at once, for which a dataclass is too slow."""
+    """The statement that something is true. A struct: a dataclass is too slow to read a hundred thousand at once."""
 
     collection: str
     id: str
@@ -60,18 +50,18 @@ class Assertion(Struct, frozen=True, kw_only=True, gc=False):
     recorded_ms: int
     sources: tuple[str, ...]
     hashes: tuple[str, ...]
-    """Of the texts of the sources, in their order, as they were then."""
+    """Of the texts of the sources, in their order, as of the assertion."""
     confidence: float
     supersedes: tuple[str, ...] = ()
-    """Assertions that end where this one begins, whatever they say."""
+    """Assertions that end where this one begins, whatever their value."""
     by: str = ""
-    """How it came about: `assert` or `review`."""
+    """Where it comes from: `assert` or `review`."""
     proposal: str = ""
-    """The proposal that was accepted."""
+    """The id of the proposal that the operator accepted."""
     many: bool = False
-    """Whether its predicate took many values when it was asserted."""
+    """Whether its predicate took many values at the time."""
     key: ValueKey = ("", "", "")
-    """Made from what it says."""
+    """Computed."""
 
     def __post_init__(self) -> None:
         force_setattr(self, "key", (fold(self.subject), self.predicate, fold(self.object)))
@@ -82,9 +72,9 @@ class Assertion(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Invalidation(Struct, frozen=True, gc=False):
-    """That a fact does not hold from some moment on; from its beginning, that it never did.
+    """The statement that a fact ends at some moment; at its beginning, that it never held.
 
-    It names all assertions of the fact that had been made by then: each would keep it alive by itself.
+    It names all assertions of the fact so far: each would keep the fact alive by itself.
     """
 
     collection: str
@@ -98,15 +88,10 @@ class Invalidation(Struct, frozen=True, gc=False):
 Entry = Assertion | Invalidation
 
 
-def text_hash(ref: str, text: str) -> str:
-    """What tells that a source still says what it said."""
-    return identity.digest(ref, text, size_bytes=_HASH_BYTES).hex()
-
-
 def assertion_id(assertion: Assertion, named: Sequence[str], after: str) -> str:
-    """The same words on the same grounds are one assertion.
+    """The same words with the same sources are one assertion.
 
-    `named` are the facts it is to supersede, `after` is what took it back in between.
+    `named` are the facts it shall supersede, `after` is the invalidation that took it back in between.
     """
     grounds = (part for pair in sorted(zip(assertion.sources, assertion.hashes, strict=True)) for part in pair)
     interval = (str(assertion.valid_from_ms), str(assertion.valid_to_ms))
@@ -119,7 +104,7 @@ def invalidation_id(fact_ids: Sequence[str], at_ms: int) -> str:
 
 
 def metadata_of(entry: Entry) -> dict[str, Any]:
-    """An entry as its record keeps it. An invalidation rests on what it is about, and goes with it."""
+    """An entry as its record keeps it. An invalidation cites the assertions it ends, and goes with them."""
     if isinstance(entry, Invalidation):
         about = _InvalidationShape(facts=list(entry.fact_ids), at=entry.at_ms, reason=entry.reason)
         return {
@@ -143,7 +128,7 @@ def metadata_of(entry: Entry) -> dict[str, Any]:
 
 
 def entry_in(record: Record) -> Entry | None:
-    """The entry that a record keeps; None where it is none that Clew would write."""
+    """The entry that a record keeps; None where Clew would not have written it."""
     try:
         if FACT in record.metadata:
             return _assertion(record)
@@ -154,7 +139,7 @@ def entry_in(record: Record) -> Entry | None:
 
 
 def owner_in(collection: str) -> str | None:
-    """Whose facts a collection of them holds; None where they are for all."""
+    """The owner of a collection of facts; None where they are for all."""
     return collection.removeprefix(_PREFIX_OF_USERS) if collection.startswith(_PREFIX_OF_USERS) else None
 
 

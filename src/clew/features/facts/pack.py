@@ -1,17 +1,16 @@
-"""The current facts that bear on a question: framed as data, each with the day since when it holds, within a budget."""
+"""Packs the current facts that bear on a question: framed as data, each with its first day, within a budget."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from clew.core import identity
-from clew.core.collections import Collection
-from clew.core.model import Trust
 from clew.errors import InvalidInput
+from clew.features.claims.rules import RELIED_ON
 from clew.features.facts.operations import FactPack, FactsPack, FactView
 from clew.features.facts.queries import views
 from clew.features.facts.replay import Fact, Facts
-from clew.features.facts.views import known_facts
+from clew.features.facts.truth import known_facts, owners_of
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
@@ -25,32 +24,31 @@ MIN_BUDGET_TOKENS = 64
 MAX_BUDGET_TOKENS = 1_000_000
 
 LEAST_SIMILARITY = 0.3
-"""Of a fact whose subject the question does not name."""
+"""The least similarity of a fact whose subject the question does not name."""
 
 NOTHING_KNOWN = "no current fact bears on this"
 
 _SUBJECT_WORDS = 8
-"""Of a longer subject, nobody writes the whole name into a question."""
+"""The longest subject to look for: nobody writes a longer name into a question."""
 
 _AROUND_WORDS = " \t\n.,;:!?\"'()[]{}<>`*"
 
 
 @serves(FactsPack)
 def pack(parts: Parts, request: FactsPack) -> FactPack:
-    """First what is said of subjects the question names, then what is near to it in words or meaning."""
+    """First the facts of subjects that the question names, then those near to it in words or meaning."""
     limit = checked_limit(request.limit, MAX_ITEMS)
     if not MIN_BUDGET_TOKENS <= request.budget_tokens <= MAX_BUDGET_TOKENS:
         raise InvalidInput(f"budgetTokens must be from {MIN_BUDGET_TOKENS} to {MAX_BUDGET_TOKENS}")
     check_unicode("query", request.query)
-    owners = tuple(dict.fromkeys((request.user_id, None)))
-    known = {identity.facts_of(owner): known_facts(parts, owner) for owner in owners}
+    known = {identity.facts_of(owner): known_facts(parts, owner) for owner in owners_of(request.user_id)}
     nearest, degraded = _nearest(parts, request.query, known, limit)
     named = [fact for facts in known.values() for fact in _named(facts, request.query, parts.clock.now_ms())]
     found = list({fact.ref: fact for fact in (*named, *nearest)}.values())[: 2 * limit]
     shown = [view for facts in known.values() for view in views(parts, facts, _of(facts, found))]
     order = {fact.ref: place for place, fact in enumerate(found)}
     sound = sorted((view for view in shown if not view.stale), key=lambda view: order[view.ref])
-    trusted = [view for view in sound if view.trust in (Trust.TRUSTED, Trust.UNKNOWN)]
+    trusted = [view for view in sound if view.trust in RELIED_ON]
     chosen, text, used = _within(parts, trusted[:limit], request.budget_tokens)
     return FactPack(
         text=text,
@@ -67,7 +65,7 @@ def _of(known: Facts, found: Sequence[Fact]) -> list[Fact]:
 
 
 def _named(known: Facts, query: str, now_ms: int) -> Iterator[Fact]:
-    """What holds of the subjects whose names stand in a question."""
+    """The facts that hold of the subjects that a question names."""
     words = [word.strip(_AROUND_WORDS) for word in cut(query).split()]
     seen: set[str] = set()
     for size in range(_SUBJECT_WORDS, 0, -1):
@@ -78,8 +76,8 @@ def _named(known: Facts, query: str, now_ms: int) -> Iterator[Fact]:
                 yield from known.current(name, at_ms=now_ms)
 
 
-def _nearest(parts: Parts, text: str, known: dict[Collection, Facts], limit: int) -> tuple[list[Fact], tuple[str, ...]]:
-    """What a search for the question finds among facts, as far as it holds now."""
+def _nearest(parts: Parts, text: str, known: dict[str, Facts], limit: int) -> tuple[list[Fact], tuple[str, ...]]:
+    """The facts that a search for the question finds and that hold now."""
     if not text.strip():
         return [], ()
     query, degraded = prepare(parts, text, list(known))

@@ -1,14 +1,13 @@
-"""Asking for facts: what is true now, what was true then, what ever was."""
+"""Answers questions for facts: which hold now, which held at some moment, and all of a subject."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from clew.features.facts.log import MAX_SUBJECT_CHARS
 from clew.features.facts.operations import FactList, FactsAsOf, FactsCurrent, FactsTimeline, FactTimeline, FactView
-from clew.features.facts.replay import Fact, Facts
-from clew.features.facts.staleness import Standing, standings
-from clew.features.facts.views import known_facts
+from clew.features.facts.replay import FOREVER_MS, Fact, Facts
+from clew.features.facts.truth import Support, known_facts, supports
 from clew.kernel.intake import check_unicode, checked_ts
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
@@ -19,14 +18,15 @@ QUOTED_SUBJECT_CHARS = 200
 
 
 def views(parts: Parts, known: Facts, facts: Sequence[Fact]) -> list[FactView]:
-    standing = standings(parts, facts)
-    return [_view(known, fact, standing[fact.id]) for fact in facts]
+    """Facts as callers see them."""
+    found = supports(parts, facts)
+    return [_view(known, fact, found[fact.id]) for fact in facts]
 
 
 def listed(
     parts: Parts, known: Facts, facts: Sequence[Fact], *, at_ms: int, nothing: str, cursor: int | None = None
 ) -> FactList:
-    """What can be relied on, and apart from it what cannot."""
+    """Sound facts, and apart from them stale ones."""
     shown = views(parts, known, sorted(facts, key=_by_subject))
     return FactList(
         facts=tuple(view for view in shown if not view.stale),
@@ -38,11 +38,13 @@ def listed(
     )
 
 
-def page(known: Facts, wanted: Callable[[Fact], bool], cursor: int, limit: int) -> tuple[list[Fact], int | None]:
-    """Facts of whole subjects, in the order in which those were first named, until there are enough."""
+def page(
+    known: Facts, choose: Callable[[Sequence[Fact]], Iterable[Fact]], cursor: int, limit: int
+) -> tuple[list[Fact], int | None]:
+    """The chosen facts of whole subjects, in the order in which those were first named, until there are enough."""
     found: list[Fact] = []
     for place, facts in known.subjects(cursor):
-        found += filter(wanted, facts)
+        found += choose(facts)
         if len(found) >= limit:
             return found, place
     return found, None
@@ -55,7 +57,7 @@ def nothing_known(subject: str | None, predicate: str | None) -> str:
     return about if predicate is None else f"{about} under {predicate}"
 
 
-def _view(known: Facts, fact: Fact, standing: Standing) -> FactView:
+def _view(known: Facts, fact: Fact, support: Support) -> FactView:
     successor = known.successor(fact)
     return FactView(
         id=fact.id,
@@ -68,13 +70,13 @@ def _view(known: Facts, fact: Fact, standing: Standing) -> FactView:
         valid_to=fact.valid_to_ms,
         recorded=fact.recorded_ms,
         confidence=fact.confidence,
-        trust=standing.trust.value,
+        trust=support.trust.value,
         sources=fact.sources,
         ended_by=None if successor is None else successor.id,
         invalidated=fact.invalidated,
         corroborated=len(fact.assertions) - 1,
-        stale=bool(standing.reasons),
-        why=standing.reasons,
+        stale=bool(support.reasons),
+        why=support.reasons,
     )
 
 
@@ -98,7 +100,7 @@ def timeline(parts: Parts, request: FactsTimeline) -> FactTimeline:
     limit = checked_limit(request.limit, MAX_LISTED)
     known = known_facts(parts, request.user_id)
     predicate = _checked_predicate(known, request.predicate)
-    found = known.timeline(_searched(request.subject), predicate)[-limit:]
+    found = known.timeline(_checked_subject(request.subject), predicate)[-limit:]
     return FactTimeline(
         facts=tuple(views(parts, known, found)),
         known=bool(found),
@@ -107,36 +109,31 @@ def timeline(parts: Parts, request: FactsTimeline) -> FactTimeline:
 
 
 def _at(parts: Parts, request: FactsCurrent | FactsAsOf, at_ms: int, recorded_ms: int | None) -> FactList:
-    """Of one subject all that holds; of all subjects, page by page."""
+    """Of one subject all facts that hold; of all subjects, page by page."""
     limit, cursor = checked_limit(request.limit, MAX_LISTED), checked_cursor(request.cursor)
     known = known_facts(parts, request.user_id)
     predicate = _checked_predicate(known, request.predicate)
     following: int | None = None
     if request.subject is not None or recorded_ms is not None:
-        subject = None if request.subject is None else _searched(request.subject)
-        holding = _believed(known, at_ms, recorded_ms, subject, predicate)
-        found = holding[cursor : cursor + limit]
+        subject = None if request.subject is None else _checked_subject(request.subject)
+        holding = known.as_of(at_ms, FOREVER_MS if recorded_ms is None else recorded_ms, subject, predicate)
+        found = list(holding[cursor : cursor + limit])
         following = cursor + limit if len(holding) > cursor + limit else None
     else:
         found, following = page(
-            known, lambda fact: fact.is_current(at_ms) and predicate in (None, fact.predicate), cursor, limit
+            known,
+            lambda facts: (each for each in facts if each.is_current(at_ms) and predicate in (None, each.predicate)),
+            cursor,
+            limit,
         )
     nothing = nothing_known(request.subject, predicate)
     return listed(parts, known, found, at_ms=at_ms, nothing=nothing, cursor=following)
-
-
-def _believed(
-    known: Facts, at_ms: int, recorded_ms: int | None, subject: str | None, predicate: str | None
-) -> Sequence[Fact]:
-    if recorded_ms is None:
-        return known.current(subject, predicate, at_ms=at_ms)
-    return known.as_of(at_ms, recorded_ms, subject, predicate)
 
 
 def _checked_predicate(known: Facts, name: str | None) -> str | None:
     return None if name is None else known.registry.checked(name)
 
 
-def _searched(subject: str) -> str:
+def _checked_subject(subject: str) -> str:
     check_unicode("subject", subject)
     return subject[: 4 * MAX_SUBJECT_CHARS]

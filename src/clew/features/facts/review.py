@@ -1,19 +1,15 @@
-"""Proposals of facts: read from texts, looked at by a person, and only then written.
-
-The queue is not stored. It is what the extractor finds in a user's turns, without what was accepted, which the facts
-themselves tell, and without what was declined, which a mark on the turn remembers.
-"""
+"""Reviews proposals of facts: Clew reads them from texts, a person accepts or declines them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clew.core import identity
-from clew.core.marks import By, Mark, made, value_of
-from clew.core.model import Record, Trust, role_of
+from clew.core.marks import By, Mark, made
+from clew.core.model import Record, role_of
 from clew.errors import InvalidInput, NotFound
+from clew.features.claims.log import cite
 from clew.features.claims.proposals import PLAN, Proposal, key_of, proposals
-from clew.features.claims.sources import cited
+from clew.features.claims.review import declined_in, proposals_of, turns_after
 from clew.features.facts.operations import (
     FactProposal,
     FactProposals,
@@ -28,7 +24,7 @@ from clew.features.facts.operations import (
 )
 from clew.features.facts.queries import views
 from clew.features.facts.replay import Fact, Facts
-from clew.features.facts.views import known_facts
+from clew.features.facts.truth import known_facts
 from clew.features.facts.writing import write
 from clew.features.lifecycle.mark_shapes import MAX_DECLINED
 from clew.kernel.derivation import at_home
@@ -44,12 +40,10 @@ from clew.text.terms import fold
 
 MAX_LISTED = 1000
 TURNS_A_PAGE = 2000
-"""Turns that are read for one page of the queue, however little they propose."""
+"""The most turns that one page of the queue reads, however few proposals they have."""
 
 MAX_QUOTE_CHARS = 400
 NOTHING_WRITTEN = "nothing was written; what is proposed holds when it was accepted"
-
-_RECORDS_A_READ = 200
 
 
 @serves(FactsPropose)
@@ -69,7 +63,7 @@ def review(parts: Parts, request: FactsReview) -> FactProposals:
     desk = _Desk(parts, request.user_id)
     found: list[FactProposal] = []
     looked_at = 0
-    for turn in _turns(parts, request.user_id, cursor):
+    for turn in turns_after(parts, request.user_id, cursor):
         looked_at += 1
         cursor = turn.seq
         found += desk.open_proposals(turn)
@@ -80,9 +74,9 @@ def review(parts: Parts, request: FactsReview) -> FactProposals:
 
 @serves(FactsAccept)
 def accept(parts: Parts, request: FactsAccept) -> FactReceipt:
-    (turn,) = cited(parts, request.user_id, [request.source])
+    (turn,) = cite(parts, request.user_id, [request.source])
     id_ = request.proposal or _only_open(parts, request.user_id, turn)
-    proposal = _proposed(turn).get(id_)
+    proposal = proposals_of(turn).get(id_)
     if proposal is None:
         raise NotFound(f"{turn.ref[:200]!r} does not propose {id_[:80]!r}")
     if proposal.predicate == PLAN:
@@ -104,20 +98,20 @@ def accept(parts: Parts, request: FactsAccept) -> FactReceipt:
 
 @serves(FactsDecline)
 def decline(parts: Parts, request: FactsDecline) -> FactsDeclined:
-    """The operator's word: what was declined is not proposed again, whatever the extractor finds later."""
-    (turn,) = cited(parts, request.user_id, [request.source])
-    unknown = sorted(set(request.proposals) - set(_proposed(turn)))
+    """A declined proposal never appears again, whatever the reader of proposals finds later."""
+    (turn,) = cite(parts, request.user_id, [request.source])
+    unknown = sorted(set(request.proposals) - set(proposals_of(turn)))
     if unknown or not request.proposals:
         named = unknown[0][:80] if unknown else ""
         raise NotFound(f"{turn.ref[:200]!r} does not propose {named!r}")
-    declined = list(dict.fromkeys((*_declined(turn), *request.proposals)))[-MAX_DECLINED:]
+    declined = list(dict.fromkeys((*declined_in(turn), *request.proposals)))[-MAX_DECLINED:]
     mark = made(declined, By.OPERATOR, parts.clock.now_ms())
     parts.store.mark([Marking(place_of(turn), {Mark.DECLINED: mark})])
     return FactsDeclined(source=turn.ref, declined=tuple(declined))
 
 
 class _Desk:
-    """Where one user's proposals are laid beside what is known."""
+    """Compares the proposals of one user with their facts."""
 
     def __init__(self, parts: Parts, user_id: str | None) -> None:
         self._parts = parts
@@ -125,11 +119,11 @@ class _Desk:
         self._now_ms = parts.clock.now_ms()
 
     def open_proposals(self, turn: Record) -> Iterator[FactProposal]:
-        """What a turn proposes that was neither accepted nor declined."""
+        """The proposals of a turn that were neither accepted nor declined."""
         home = at_home(self._parts, turn)
         text, speaker = without_own(turn.text), speaker_in(dict(turn.metadata)) or ""
-        declined = set(_declined(turn))
-        for id_, proposal in _proposed(home).items():
+        declined = set(declined_in(turn))
+        for id_, proposal in proposals_of(home).items():
             if proposal.predicate != PLAN and id_ not in declined and not self._is_accepted(home.ref, id_, proposal):
                 yield self.view(proposal, home.ref, text, turn.ts_ms, speaker)
 
@@ -152,7 +146,7 @@ class _Desk:
         )
 
     def _beside(self, proposal: Proposal, valid_from_ms: int) -> tuple[list[Fact], list[FactView]]:
-        """What is true of the same matter, now or from when the text speaks: the same value, and others."""
+        """The facts that hold now, or when the text begins, of the same matter: with this value, and with others."""
         moments = dict.fromkeys((valid_from_ms, self._now_ms))
         holding = {
             fact.id: fact
@@ -170,26 +164,8 @@ class _Desk:
         return any(each.proposal == id_ or each.key == key for each in assertions)
 
 
-def _turns(parts: Parts, user_id: str, after: int) -> Iterator[Record]:
-    """What a user said, oldest first; nothing that is held back, or that came from elsewhere."""
-    while page := parts.store.page(identity.turns_of(user_id), after, _RECORDS_A_READ):
-        after = page[-1].seq
-        yield from (turn for turn in page if turn.trust in (Trust.TRUSTED, Trust.UNKNOWN))
-
-
-def _proposed(turn: Record) -> dict[str, Proposal]:
-    """What a turn at home proposes, by id."""
-    found = proposals(without_own(turn.text), speaker_in(dict(turn.metadata)) or "", turn.ts_ms, turn.role)
-    return {key_of(turn.ref, proposal): proposal for proposal in found}
-
-
 def _only_open(parts: Parts, user_id: str, turn: Record) -> str:
     found = list(_Desk(parts, user_id).open_proposals(turn))
     if len(found) != 1:
         raise InvalidInput(f"{turn.ref[:200]!r} has {len(found)} open proposals of facts; name the one that is meant")
     return found[0].id
-
-
-def _declined(turn: Record) -> list[str]:
-    named = value_of(turn.marks, Mark.DECLINED)
-    return [id_ for id_ in named if isinstance(id_, str)] if isinstance(named, list) else []

@@ -1,14 +1,13 @@
-"""That a value ended outlives what ended it.
+"""Writes facts: asserts them, takes them back, and keeps the end of a fact where a purge removes what ended it.
 
-Where the only evidence of a newer value is purged, nothing of that value may stay. But the one before it did end: it
-must not hold again as if nothing had happened. Its end stays, without a word of what came after.
+A purge of the only evidence of a newer value leaves nothing of that value. The value before it did end, though, and
+must not hold again: its end stays, without a word of what came after.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,9 +16,9 @@ from clew.core.collections import Collection
 from clew.core.model import Draft, Kind, Provenance, Record, Trust, least
 from clew.core.predicates import sentence
 from clew.errors import InvalidInput, NotFound
-from clew.features.claims.sources import MAX_SOURCES, cited
+from clew.features.claims.log import MAX_SOURCES, cite, claim_record
+from clew.features.claims.rules import CONFIDENCE_OF_TRUST, text_hash
 from clew.features.facts.log import (
-    CONFIDENCE_OF_TRUST,
     MAX_NAMED,
     MAX_OBJECT_CHARS,
     MAX_REASON_CHARS,
@@ -29,17 +28,15 @@ from clew.features.facts.log import (
     assertion_id,
     invalidation_id,
     metadata_of,
-    text_hash,
 )
 from clew.features.facts.operations import FactReceipt, FactsAssert, FactsInvalidate
 from clew.features.facts.queries import views
 from clew.features.facts.replay import Fact, Facts
-from clew.features.facts.staleness import standings
-from clew.features.facts.views import FactViews, known_facts
+from clew.features.facts.truth import FactViews, known_facts, supports
 from clew.kernel.intake import Intake, check_unicode, checked_ts, draft_of, graded, judged, make_draft, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
-from clew.storage.protocol import NewRecord, Place, Task
+from clew.storage.protocol import NewRecord, Place
 from clew.text.redaction import redact
 from clew.text.terms import fold
 
@@ -61,42 +58,47 @@ def write(parts: Parts, request: FactsAssert, *, by: str, proposal: str = "") ->
     with parts.state(FactViews).writing:
         known = known_facts(parts, request.user_id)
         ground = _ground(parts, request)
-        assertion, redacted = _said(parts, request, known, ground.records)
+        assertion, redacted = _assertion(parts, request, known, ground.sources)
         assertion = replace(assertion, by=by, proposal=proposal)
         text = sentence(assertion.subject, assertion.predicate, assertion.object)
-        trust = least(record.trust for record in ground.records)
-        _check_weight(parts, known, assertion, trust)
-        draft = _kept(parts, assertion, text, trust)
+        trusts = [source.trust for source in ground.sources]
+        _check_weight(parts, known, assertion, least(trusts))
+        draft, place = _draft(parts, assertion, text), Place(assertion.collection, assertion.id)
         is_new = known.get(assertion.id) is None
         if is_new:
-            parts.store.put([*ground.new, _record(parts, draft, Place(Collection(assertion.collection), assertion.id))])
+            parts.store.put([*ground.new, claim_record(parts, draft, place, trusts, is_linked=True)])
     return _receipt(parts, request.user_id, assertion.id, is_new, (*redacted, *ground.redacted))
 
 
 @serves(FactsInvalidate)
 def invalidate(parts: Parts, request: FactsInvalidate) -> FactReceipt:
-    reason, redacted = _redacted(parts, request.user_id, "reason", request.reason, MAX_REASON_CHARS)
+    reason, redacted = _redact(parts, request.user_id, "reason", request.reason, MAX_REASON_CHARS)
     with parts.state(FactViews).writing:
         known = known_facts(parts, request.user_id)
-        fact = _named(known, identity.facts_of(request.user_id), request.fact)
-        entry = _taking_back(parts, fact, request.at, reason)
+        fact = _find_fact(known, identity.facts_of(request.user_id), request.fact)
+        entry = _invalidation(parts, fact, request.at, reason)
         is_new = all(entry.id != earlier.id for earlier in known.taken_back(fact.id))
         if is_new:
             (view,) = views(parts, known, [fact])
             text = f"No longer: {fact.text}" + (f" {reason}" if reason else "")
-            draft = _kept(parts, entry, text, Trust(view.trust))
-            parts.store.put([_record(parts, draft, Place(Collection(entry.collection), entry.id))])
+            draft, place = _draft(parts, entry, text), Place(entry.collection, entry.id)
+            parts.store.put([claim_record(parts, draft, place, [Trust(view.trust)], is_linked=True)])
     return _receipt(parts, request.user_id, fact.id, is_new, redacted)
 
 
 # --- asserting -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Ground:
-    """What an assertion rests on: records that are there, and one that is made with it."""
+class _Source(NamedTuple):
+    ref: str
+    text: str
+    trust: Trust
 
-    records: tuple[Record, ...]
+
+class _Ground(NamedTuple):
+    """The sources of an assertion, and the statement among them that is written with it."""
+
+    sources: list[_Source]
     new: tuple[NewRecord, ...] = ()
     redacted: tuple[str, ...] = ()
 
@@ -107,19 +109,26 @@ def _ground(parts: Parts, request: FactsAssert) -> _Ground:
     stated = 1 if request.statement.strip() else 0
     if len(request.sources) + stated > MAX_SOURCES:
         raise InvalidInput(f"a fact has at most {MAX_SOURCES} sources")
-    records = cited(parts, request.user_id, request.sources)
+    records = cite(parts, request.user_id, request.sources)
     if not stated:
-        return _Ground(tuple(records))
+        return _Ground(_sources(records))
     intake, place = _statement(parts, request)
     there = parts.store.get(place.collection, [place.id])
     if there:
-        return _Ground((*records, *cited(parts, request.user_id, [there[0].ref])), redacted=intake.redacted)
-    new = _record(parts, intake.draft, place)
-    return _Ground((*records, _foreseen(new)), (new,), intake.redacted)
+        records += cite(parts, request.user_id, [there[0].ref])
+        return _Ground(_sources(records), redacted=intake.redacted)
+    draft = intake.draft
+    source = _Source(f"{place.collection}/{place.id}", draft.text, draft.trust)
+    new = claim_record(parts, draft, place, [draft.trust], is_linked=True)
+    return _Ground([*_sources(records), source], (new,), intake.redacted)
+
+
+def _sources(records: Sequence[Record]) -> list[_Source]:
+    return [_Source(record.ref, record.text, record.trust) for record in records]
 
 
 def _statement(parts: Parts, request: FactsAssert) -> tuple[Intake, Place]:
-    """The words a fact rests on, as a memory of its user, or of all. The same words are kept once."""
+    """The words that a fact rests on, as a memory of its user or for all. The same words are kept once."""
     if len(request.statement) > MAX_STATEMENT_CHARS:
         raise InvalidInput(
             f"statement must have at most {MAX_STATEMENT_CHARS} characters, not {len(request.statement)}"
@@ -140,33 +149,12 @@ def _statement(parts: Parts, request: FactsAssert) -> tuple[Intake, Place]:
     return intake, Place(collection, f"m_{digest.hex()}")
 
 
-def _foreseen(new: NewRecord) -> Record:
-    """A record as it will be read once it is written."""
-    draft = new.draft
-    return Record(
-        collection=new.place.collection,
-        id=new.place.id,
-        text=draft.text,
-        ts_ms=draft.ts_ms,
-        role=draft.role,
-        provenance=draft.provenance,
-        trust=draft.trust,
-        stability=draft.stability,
-        tokens=draft.tokens,
-        metadata=draft.metadata,
-        seq=0,
-        version=1,
-        access_count=0,
-        last_used_ms=None,
-    )
-
-
-def _said(
-    parts: Parts, request: FactsAssert, known: Facts, sources: Sequence[Record]
+def _assertion(
+    parts: Parts, request: FactsAssert, known: Facts, sources: Sequence[_Source]
 ) -> tuple[Assertion, tuple[str, ...]]:
-    """The assertion a request makes, and the kinds of what was cut out of it."""
-    subject, cut = _redacted(parts, request.user_id, "subject", request.subject, MAX_SUBJECT_CHARS)
-    object_, also_cut = _redacted(parts, request.user_id, "object", request.object, MAX_OBJECT_CHARS)
+    """The assertion that a request makes, and the kinds of secrets cut out of it."""
+    subject, cut = _redact(parts, request.user_id, "subject", request.subject, MAX_SUBJECT_CHARS)
+    object_, also_cut = _redact(parts, request.user_id, "object", request.object, MAX_OBJECT_CHARS)
     predicate = known.registry.checked(request.predicate)
     from_ms = parts.clock.now_ms() if request.valid_from is None else checked_ts(request.valid_from)
     to_ms = None if request.valid_to is None else checked_ts(request.valid_to)
@@ -181,12 +169,12 @@ def _said(
         valid_from_ms=from_ms,
         valid_to_ms=to_ms,
         recorded_ms=parts.clock.now_ms(),
-        sources=tuple(record.ref for record in sources),
-        hashes=tuple(text_hash(record.ref, record.text) for record in sources),
+        sources=tuple(source.ref for source in sources),
+        hashes=tuple(text_hash(source.ref, source.text) for source in sources),
         confidence=_confidence(request.confidence, sources),
         many=not known.registry.is_single(predicate),
     )
-    named = _all_named(known, assertion.collection, request.supersedes)
+    named = _find_facts(known, assertion.collection, request.supersedes)
     assertion = replace(
         assertion,
         id=_free_id(known, assertion, [fact.id for fact in named]),
@@ -197,27 +185,27 @@ def _said(
 
 
 def _check_weight(parts: Parts, known: Facts, assertion: Assertion, trust: Trust) -> None:
-    """What tools and pages say does not end what a person said, unless that is named. Raises InvalidInput."""
+    """Tools and pages do not end a fact that a person stated, unless the request names it. Raises InvalidInput."""
     if trust is not Trust.UNTRUSTED:
         return
     held = [fact for fact in _others(known, assertion) if fact.is_current(assertion.valid_from_ms)]
     unnamed = [fact for fact in held if not {each.id for each in fact.assertions} & set(assertion.supersedes)]
-    for id_, standing in standings(parts, unnamed).items():
-        if standing.trust in (Trust.TRUSTED, Trust.UNKNOWN) and not standing.reasons:
+    for id_, support in supports(parts, unnamed).items():
+        if support.is_relied_on:
             raise InvalidInput(f"an untrusted source cannot end {id_}; name that in supersedes if it should")
 
 
-def _all_named(known: Facts, collection: str, names: Sequence[str]) -> list[Fact]:
+def _find_facts(known: Facts, collection: str, names: Sequence[str]) -> list[Fact]:
     if len(names) > MAX_SUPERSEDED:
         raise InvalidInput(f"a fact supersedes at most {MAX_SUPERSEDED} others, not {len(names)}")
-    return [_named(known, collection, name) for name in names]
+    return [_find_fact(known, collection, name) for name in names]
 
 
 def _superseded(known: Facts, assertion: Assertion, named: Sequence[Fact]) -> tuple[str, ...]:
     """The assertions that end where this one begins: those of the named facts, and those that it overrules.
 
-    What is hidden now, because another value began with it or took its place, counts like what holds: it may come to
-    light again. Raises InvalidInput where it would hold beyond the beginning of a value that holds then.
+    A value that another one hides counts, too: it may come to light again. Raises InvalidInput where this one would
+    hold beyond the beginning of a later value.
     """
     ended = [each.id for fact in named for each in fact.assertions]
     for fact in _others(known, assertion):
@@ -232,7 +220,7 @@ def _superseded(known: Facts, assertion: Assertion, named: Sequence[Fact]) -> tu
 
 
 def _others(known: Facts, assertion: Assertion) -> list[Fact]:
-    """What else was said of a single-valued predicate."""
+    """The facts with other values of a single-valued predicate."""
     if not known.registry.is_single(assertion.predicate):
         return []
     lane = known.timeline(assertion.subject, assertion.predicate)
@@ -240,7 +228,7 @@ def _others(known: Facts, assertion: Assertion) -> list[Fact]:
 
 
 def _outlasts(earlier: Assertion, assertion: Assertion) -> bool:
-    """Whether it was said to end later than where another begins now."""
+    """Whether its own end is later than the beginning of the new assertion."""
     end_ms = earlier.valid_to_ms
     return end_ms is not None and earlier.valid_from_ms <= assertion.valid_from_ms < end_ms
 
@@ -251,14 +239,14 @@ def _runs_into(later: Assertion, assertion: Assertion) -> bool:
 
 
 def _recorded(known: Facts, assertion: Assertion) -> int:
-    """Later than all that was recorded of the same matter, even where the clock stands or has stepped back."""
+    """A moment after every record of the same subject and predicate, even where the clock stepped back."""
     lane = known.timeline(assertion.subject, assertion.predicate)
     before = max((each.recorded_ms for fact in lane for each in fact.assertions), default=-1)
     return max(assertion.recorded_ms, before + 1)
 
 
 def _free_id(known: Facts, assertion: Assertion, named: Sequence[str]) -> str:
-    """Saying the same again is one assertion, unless it was taken back in between."""
+    """The same statement twice is one assertion, unless somebody took it back in between."""
     after = ""
     while True:
         id_ = assertion_id(assertion, named, after)
@@ -268,9 +256,9 @@ def _free_id(known: Facts, assertion: Assertion, named: Sequence[str]) -> str:
         after = taken_back[-1].id
 
 
-def _confidence(given: float | None, sources: Sequence[Record]) -> float:
+def _confidence(given: float | None, sources: Sequence[_Source]) -> float:
     """Never more than the most trusted source allows."""
-    allowed = max(CONFIDENCE_OF_TRUST[record.trust] for record in sources)
+    allowed = max(CONFIDENCE_OF_TRUST[source.trust] for source in sources)
     if given is None:
         return allowed
     if not 0.0 <= given <= 1.0:
@@ -278,11 +266,11 @@ def _confidence(given: float | None, sources: Sequence[Record]) -> float:
     return min(given, allowed)
 
 
-# --- taking back ---------------------------------------------------------------------------------------
+# --- invalidating --------------------------------------------------------------------------------------
 
 
-def _taking_back(parts: Parts, fact: Fact, at_ms: int | None, reason: str) -> Invalidation:
-    """Never recorded before what it takes back, whatever the clock says."""
+def _invalidation(parts: Parts, fact: Fact, at_ms: int | None, reason: str) -> Invalidation:
+    """Recorded no earlier than the assertions it ends, whatever the clock says."""
     now_ms = parts.clock.now_ms()
     end_ms = now_ms if at_ms is None else checked_ts(at_ms)
     _check_end(fact, end_ms)
@@ -307,8 +295,8 @@ def _check_end(fact: Fact, at_ms: int) -> None:
 # --- writing -------------------------------------------------------------------------------------------
 
 
-def _kept(parts: Parts, entry: Assertion | Invalidation, text: str, trust: Trust) -> Draft:
-    """An entry of the log as a record. Its words were redacted; its references are names, and names stay."""
+def _draft(parts: Parts, entry: Assertion | Invalidation, text: str) -> Draft:
+    """An entry of the log. Its words are redacted by now; its references are names, and names stay."""
     draft = make_draft(
         parts,
         text,
@@ -321,11 +309,7 @@ def _kept(parts: Parts, entry: Assertion | Invalidation, text: str, trust: Trust
     draft = graded(judged(draft, entry.recorded_ms), entry.recorded_ms, kind)
     if draft.trust is Trust.QUARANTINED:
         raise InvalidInput(f"this cannot be a fact: {STEERING}")
-    return dataclasses.replace(draft, trust=trust)
-
-
-def _record(parts: Parts, draft: Draft, place: Place) -> NewRecord:
-    return NewRecord(draft, place, (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,))
+    return draft
 
 
 def _receipt(parts: Parts, user_id: str | None, id_: str, is_new: bool, redacted: Sequence[str]) -> FactReceipt:
@@ -341,7 +325,7 @@ def _receipt(parts: Parts, user_id: str | None, id_: str, is_new: bool, redacted
     return FactReceipt(fact=shown, new=is_new, ended=tuple(gone), redacted=tuple(dict.fromkeys(redacted)))
 
 
-def _named(known: Facts, collection: str, name: str) -> Fact:
+def _find_fact(known: Facts, collection: str, name: str) -> Fact:
     check_unicode("fact", name)
     fact = known.get(name.removeprefix(f"{collection}/"))
     if fact is None:
@@ -355,8 +339,8 @@ def _checked_number(ids: tuple[str, ...]) -> tuple[str, ...]:
     return ids
 
 
-def _redacted(parts: Parts, user_id: str | None, what: str, text: str, max_chars: int) -> tuple[str, tuple[str, ...]]:
-    """A part of a fact without what the policy cuts, and the kinds of that."""
+def _redact(parts: Parts, user_id: str | None, what: str, text: str, max_chars: int) -> tuple[str, tuple[str, ...]]:
+    """A part of a fact without the secrets that the policy cuts, and their kinds."""
     check_unicode(what, text)
     if what != "reason" and not text.strip():
         raise InvalidInput(f"{what} must not be empty")
@@ -373,10 +357,11 @@ def _memories(user_id: str | None) -> Collection:
 REMOVED = "what ended it was removed"
 
 Endings = Mapping[str | None, Mapping[str, tuple[str, int]]]
-"""By owner, each fact that another one ended: which, and when."""
+"""By owner, each fact that another one ended: by which, and when."""
 
 
 def endings(parts: Parts) -> Endings:
+    """The ends of all facts, to give to `keep` after a purge."""
     owners = [identity.user_of_facts(name) for name, size in parts.store.collections() if size and _holds_facts(name)]
     return {
         owner: {
@@ -390,7 +375,7 @@ def endings(parts: Parts) -> Endings:
 
 
 def keep(parts: Parts, before: Endings) -> int:
-    """Take back, from their old ends on, the facts that would hold again because what ended them is gone."""
+    """End again, at their old ends, the facts that would hold because the fact that ended them is gone."""
     count = 0
     for owner, ended in before.items():
         view = known_facts(parts, owner)

@@ -8,7 +8,7 @@ right behind it; should that not happen, the bookmark still names them and nobod
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 import msgspec
@@ -18,11 +18,12 @@ from clew.core import identity
 from clew.core.citing import SOURCES, sources_in
 from clew.core.model import Provenance, Record, Trust
 from clew.core.structs import make_known
+from clew.features.claims.log import claim_record
 from clew.features.observations.observer import Observation, Priority
 from clew.kernel.intake import make_draft
 from clew.kernel.parts import Parts
 from clew.kernel.views import every
-from clew.storage.protocol import NewRecord, Place, Task
+from clew.storage.protocol import NewRecord, Place
 
 OBSERVATION = "observation"
 """Where a record's metadata says what is known of a line beside its text."""
@@ -179,8 +180,7 @@ def _record(parts: Parts, session_id: str, id_: str, line: Observation, until: s
         SOURCES: [f"{history}/{source}" for source in line.sources],
     }
     draft = make_draft(parts, line.text, role=None, provenance=Provenance.SUMMARY, ts_ms=line.ts_ms, metadata=metadata)
-    tasks = (Task.EMBED,) if parts.meaning.wanted else ()
-    return NewRecord(replace(draft, trust=line.trust), Place(identity.observations_of(session_id), id_), tasks)
+    return claim_record(parts, draft, Place(identity.observations_of(session_id), id_), [line.trust])
 
 
 def _read(record: Record, session_id: str) -> Observation | None:

@@ -1,20 +1,20 @@
-"""Plans as records: written down, listed, due, and closed by the operator or by the words of their owner."""
+"""Plans as records: adds, lists and closes them, by the operator's word or by that of their owner."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import date
 from itertools import islice
 
 from clew.core import identity
 from clew.core.citing import SOURCES
-from clew.core.marks import By, Mark, made, value_of
-from clew.core.model import Kind, Provenance, Record, Role, Trust, least
+from clew.core.marks import By, Mark, made
+from clew.core.model import Kind, Provenance, Record, Role, Trust
 from clew.errors import InvalidInput, NotFound
+from clew.features.claims.log import cite, claim_record, claims_in
 from clew.features.claims.proposals import PLAN as PLANNED
-from clew.features.claims.proposals import Proposal, key_of, proposals
-from clew.features.claims.sources import cited
+from clew.features.claims.proposals import Proposal
+from clew.features.claims.review import declined_in, newest_turns, proposals_of
 from clew.features.plans.operations import (
     PlanList,
     PlanProposal,
@@ -29,25 +29,23 @@ from clew.features.plans.operations import (
 )
 from clew.features.plans.rules import PLAN, Plan, closing, described, plan_in, tells_of_an_end
 from clew.kernel.derivation import at_home
-from clew.kernel.intake import draft_of, speaker_in
+from clew.kernel.intake import draft_of
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.refs import located, place_of
 from clew.kernel.services import serves
-from clew.kernel.views import every
-from clew.storage.protocol import Marking, NewRecord, Place, QueuedTask, Task
+from clew.storage.protocol import Marking, Place, QueuedTask
 from clew.text.dates import day_of
 from clew.text.own_text import without_own
 
 MAX_WHAT_CHARS = 500
 MAX_LISTED = 1_000
 TURNS_LOOKED_AT = 2_000
-"""The newest of a user's turns, when proposals are asked for: older plans are past or were looked at."""
+"""How many of a user's newest turns may propose a plan: older plans are past, or the operator saw them."""
 
 LATER_TURNS = 200
-"""The newest of a user's turns, in which an accepted plan may be said to be done already."""
+"""How many of a user's newest turns may say that an accepted plan is done already."""
 
-_PAGE = 200
 _ALL = "all"
 
 
@@ -58,7 +56,7 @@ def add(parts: Parts, request: PlansAdd) -> PlanView:
     day = None if request.date is None else _checked_day(request.date)
     if not what or max(len(what), len(condition)) > MAX_WHAT_CHARS:
         raise InvalidInput(f"a plan must say what, and its condition when, in at most {MAX_WHAT_CHARS} characters")
-    sources = cited(parts, request.user_id, request.sources)
+    sources = cite(parts, request.user_id, request.sources)
     collection = identity.plans_of(request.user_id)
     now_ms = parts.clock.now_ms()
     said = {
@@ -82,33 +80,32 @@ def add(parts: Parts, request: PlansAdd) -> PlanView:
         },
         kind=Kind.PLAN,
     )
-    draft = replace(intake.draft, trust=least((intake.draft.trust, *(source.trust for source in sources))))
-    kept = draft.metadata[PLAN]  # a secret that was cut out must not shine through a hash
+    draft = intake.draft
+    kept = draft.metadata[PLAN]  # without secrets: none may shine through the hash
     place = Place(collection, _id_of(collection, kept["what"], kept.get("date", ""), kept.get("condition", "")))
     if not parts.store.get(place.collection, [place.id]):
-        tasks = (Task.EMBED,) if parts.meaning.wanted else ()
-        parts.store.put([NewRecord(draft, place, tasks)])
+        parts.store.put([claim_record(parts, draft, place, (draft.trust, *(source.trust for source in sources)))])
         if request.proposal and request.user_id is not None:
             _close_by_later_turns(parts, request.user_id, place)
-    return _view(*_planned(parts, place), now_ms)
+    return _view(*_find_plan(parts, place), now_ms)
 
 
 @serves(PlansList)
 def list_plans(parts: Parts, request: PlansList) -> PlanList:
     if request.state not in (*PlanState, _ALL):
         raise InvalidInput(f"state must be one of {', '.join(PlanState)}, {_ALL}")
-    return _listed(parts, request.user_id, lambda plan: request.state in (plan.state, _ALL))
+    return _list(parts, request.user_id, lambda plan: request.state in (plan.state, _ALL))
 
 
 @serves(PlansDue)
 def due(parts: Parts, request: PlansDue) -> PlanList:
     now_ms = parts.clock.now_ms()
-    return _listed(parts, request.user_id, lambda plan: plan.is_due(now_ms))
+    return _list(parts, request.user_id, lambda plan: plan.is_due(now_ms))
 
 
 @serves(PlansClose)
 def close(parts: Parts, request: PlansClose) -> PlanView:
-    """Taking it back leaves no mark behind, so that a later turn may close the plan again."""
+    """To open a plan again leaves no mark behind, so that a later turn may close it."""
     if request.state not in list(PlanState):
         raise InvalidInput(f"state must be one of {', '.join(PlanState)}")
     record = located(parts, request.ref)
@@ -117,16 +114,20 @@ def close(parts: Parts, request: PlansClose) -> PlanView:
     state = PlanState(request.state)
     mark = None if state is PlanState.OPEN else made({"state": state.value}, By.OPERATOR, parts.clock.now_ms())
     parts.store.mark([Marking(place_of(record), {Mark.PLAN_STATE: mark})])
-    return _view(*_planned(parts, place_of(record)), parts.clock.now_ms())
+    return _view(*_find_plan(parts, place_of(record)), parts.clock.now_ms())
 
 
 def open_plans(parts: Parts, user_id: str | None) -> list[Plan]:
-    """The plans that are still to come, or due; nothing that is quarantined."""
-    return [plan for plan, record in _plans(parts, user_id) if _is_open(plan, record)]
+    """The plans that nobody closed, without quarantined ones."""
+    return [
+        plan
+        for plan, record in claims_in(parts, identity.plans_of(user_id), plan_in)
+        if plan.state is PlanState.OPEN and record.trust is not Trust.QUARANTINED
+    ]
 
 
 def close_by_turn(parts: Parts, task: QueuedTask) -> None:
-    """A user who says of a plan of theirs that it is done, or dropped, has closed it. Costs one look without any."""
+    """Close a plan whose owner says that it is done or dropped. Costs one look where the user has no plans."""
     own = next((place for place in task.places if identity.kind_of(place.collection) == "turns"), None)
     if own is None or task.draft.role is not Role.USER or task.draft.trust is Trust.QUARANTINED:
         return
@@ -145,9 +146,9 @@ def close_by_turn(parts: Parts, task: QueuedTask) -> None:
 
 
 def _close_by_later_turns(parts: Parts, user_id: str, place: Place) -> None:
-    """A plan that was read from an old turn may have ended since: the first of the newest turns to say so closes it."""
-    plan, _ = _planned(parts, place)
-    newest = islice(_newest_turns(parts, user_id), LATER_TURNS)
+    """Close a plan read from an old turn by the first of the newest turns that says it is done or dropped."""
+    plan, _ = _find_plan(parts, place)
+    newest = islice(newest_turns(parts, user_id, TURNS_LOOKED_AT), LATER_TURNS)
     later = [turn for turn in newest if turn.role is Role.USER and turn.ts_ms >= plan.since_ms]
     still_open = open_plans(parts, user_id)
     for turn in reversed(later):
@@ -157,7 +158,7 @@ def _close_by_later_turns(parts: Parts, user_id: str, place: Place) -> None:
 
 
 def _end(parts: Parts, plan: Plan, state: PlanState, turn: Record) -> bool:
-    """Close a plan by the turn that says so; what a plan was read from does not close it."""
+    """Close a plan by the turn that says so, unless the plan was read from that turn."""
     source = at_home(parts, turn).ref
     if source in plan.sources:
         return False
@@ -170,14 +171,16 @@ def _end(parts: Parts, plan: Plan, state: PlanState, turn: Record) -> bool:
 def propose(parts: Parts, request: PlansPropose) -> PlanProposals:
     limit = checked_limit(request.limit, MAX_LISTED)
     collection = identity.plans_of(request.user_id)
-    known = {name for plan, record in _plans(parts, request.user_id) for name in (plan.proposal, record.id)}
+    plans = claims_in(parts, collection, plan_in)
+    known = {name for plan, record in plans for name in (plan.proposal, record.id)}
     found: list[PlanProposal] = []
     looked_at = 0
-    for turn in _newest_turns(parts, request.user_id):
+    for turn in newest_turns(parts, request.user_id, TURNS_LOOKED_AT):
         looked_at += 1
         home = at_home(parts, turn)
-        settled = known.union(value_of(turn.marks, Mark.DECLINED) or ())
-        proposed = [_proposed(home, proposal) for proposal in _plans_in(turn)]
+        settled = known.union(declined_in(turn))
+        planned = [(id_, proposal) for id_, proposal in proposals_of(home).items() if proposal.predicate == PLANNED]
+        proposed = [_proposal_view(home, id_, proposal) for id_, proposal in planned]
         found += [item for item in proposed if settled.isdisjoint((item.id, _id_in(collection, item)))]
         if len(found) >= limit:
             break
@@ -187,18 +190,7 @@ def propose(parts: Parts, request: PlansPropose) -> PlanProposals:
 # --- reading -------------------------------------------------------------------------------------------
 
 
-def _plans(parts: Parts, user_id: str | None) -> Iterator[tuple[Plan, Record]]:
-    for record in every(parts, identity.plans_of(user_id)):
-        plan = plan_in(record)
-        if plan is not None:
-            yield plan, record
-
-
-def _is_open(plan: Plan, record: Record) -> bool:
-    return plan.state is PlanState.OPEN and record.trust is not Trust.QUARANTINED
-
-
-def _planned(parts: Parts, place: Place) -> tuple[Plan, Record]:
+def _find_plan(parts: Parts, place: Place) -> tuple[Plan, Record]:
     record = located(parts, f"{place.collection}/{place.id}")
     plan = plan_in(record)
     if plan is None:
@@ -206,24 +198,8 @@ def _planned(parts: Parts, place: Place) -> tuple[Plan, Record]:
     return plan, record
 
 
-def _newest_turns(parts: Parts, user_id: str) -> Iterator[Record]:
-    """What the user said, newest first; nothing that is held back, or that came from elsewhere."""
-    before: int | None = None
-    left = TURNS_LOOKED_AT
-    while left > 0 and (page := parts.store.newest(identity.turns_of(user_id), before, min(left, _PAGE))):
-        newest_first = sorted(page, key=lambda turn: -turn.seq)
-        yield from (turn for turn in newest_first if turn.trust in (Trust.TRUSTED, Trust.UNKNOWN))
-        before = newest_first[-1].seq
-        left -= len(page)
-
-
-def _plans_in(turn: Record) -> list[Proposal]:
-    found = proposals(without_own(turn.text), speaker_in(dict(turn.metadata)) or "", turn.ts_ms, turn.role)
-    return [proposal for proposal in found if proposal.predicate == PLANNED]
-
-
 def _id_in(collection: str, proposal: PlanProposal) -> str:
-    """The id of the plan it would be as it is."""
+    """The id of the plan that it would become."""
     return _id_of(collection, proposal.what, proposal.date or "", proposal.condition)
 
 
@@ -242,9 +218,9 @@ def _checked_day(given: str) -> date:
 # --- showing -------------------------------------------------------------------------------------------
 
 
-def _listed(parts: Parts, user_id: str | None, wanted: Callable[[Plan], bool]) -> PlanList:
+def _list(parts: Parts, user_id: str | None, wanted: Callable[[Plan], bool]) -> PlanList:
     now_ms = parts.clock.now_ms()
-    found = [(plan, record) for plan, record in _plans(parts, user_id) if wanted(plan)]
+    found = [(plan, record) for plan, record in claims_in(parts, identity.plans_of(user_id), plan_in) if wanted(plan)]
     found.sort(key=lambda pair: (pair[0].day or date.max, pair[0].recorded_ms, pair[0].ref))
     return PlanList(plans=tuple(_view(plan, record, now_ms) for plan, record in found[:MAX_LISTED]))
 
@@ -264,11 +240,11 @@ def _view(plan: Plan, record: Record, now_ms: int) -> PlanView:
     )
 
 
-def _proposed(home: Record, proposal: Proposal) -> PlanProposal:
+def _proposal_view(home: Record, id_: str, proposal: Proposal) -> PlanProposal:
     trigger = proposal.trigger
     day = day_of(trigger.date_ms) if trigger is not None and trigger.date_ms is not None else None
     return PlanProposal(
-        id=key_of(home.ref, proposal),
+        id=id_,
         what=proposal.object,
         source=home.ref,
         confidence=proposal.confidence,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clew.core import identity
 from clew.core.model import Draft
-from clew.features.facts.views import FactViews
+from clew.features.facts.truth import FactViews
 from clew.features.graph import linking
 from clew.features.upkeep import verify_history
 from clew.features.upkeep.operations import Check, Verify, VerifyReport
@@ -82,7 +82,7 @@ def _facts(parts: Parts) -> Finding:
     names = [name for name, _ in parts.store.collections() if identity.kind_of(name) == "facts"]
     problems = []
     for name in names:
-        kept, fresh = parts.state(FactViews).rebuilt(identity.user_of_facts(name))
+        kept, fresh = parts.state(FactViews).rebuild(identity.user_of_facts(name))
         if kept.canonical() != fresh.canonical():
             problems.append(name)
     return Finding("facts", f"{len(names)} logs of facts equal their rows", tuple(problems[:MAX_PROBLEMS]))

@@ -1,34 +1,65 @@
-"""What may be cited: the records that a fact or a plan of a user, or of all, can rest on.
+"""The log of claims: facts, plans and observations are records that rest on records they cite.
 
-A user's may rest on what is that user's and on what is shared; what is for all rests on what is shared, and on nothing
-else. Whatever is somebody else's is answered as what does not exist: with the same words.
+A claim of a user may rest on records of that user and on shared ones; a claim for all rests on shared records alone.
+Clew answers a reference to anything else as if that record did not exist. A claim has no more trust than the least
+trusted of its sources. Whether its sources still support it is looked up at every read (`source_flaws`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace as with_other
 from functools import lru_cache
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from clew.core import identity
-from clew.core.model import Record, Trust
+from clew.core.model import Draft, Record, Trust, least
 from clew.errors import InvalidInput, NotFound
 from clew.features.lifecycle.archive import home_of
 from clew.kernel.derivation import at_home
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
+from clew.kernel.views import every
+from clew.storage.protocol import NewRecord, Place, Task
 
 MAX_SOURCES = 32
 MAX_SLASHES = 16
-"""Of a reference: each gives another reading, and each reading is looked up."""
+"""Of a reference: each allows another reading, and Clew looks each reading up."""
 
 _SHARED = frozenset({identity.GLOBAL, identity.HARD, identity.SOFT, identity.LORE, identity.facts_of(None)})
 
+_Claim = TypeVar("_Claim")
 
-def cited(parts: Parts, user_id: str | None, refs: Sequence[str]) -> list[Record]:
-    """The records that references name, each once and at home, also where they rest in the archive by now.
+
+# --- writing and reading -------------------------------------------------------------------------------
+
+
+def claim_record(
+    parts: Parts, draft: Draft, place: Place, trusts: Iterable[Trust], *, is_linked: bool = False
+) -> NewRecord:
+    """A claim to write. `trusts` are those of its sources; the graph links what `is_linked`."""
+    tasks = ((Task.EMBED,) if parts.meaning.wanted else ()) + ((Task.LINK,) if is_linked else ())
+    return NewRecord(with_other(draft, trust=least(trusts)), place, tasks)
+
+
+def claims_in(
+    parts: Parts, collection: str, read: Callable[[Record], _Claim | None]
+) -> Iterator[tuple[_Claim, Record]]:
+    """The claims of a collection in the order they were written, each with its record. Skips what does not read."""
+    for record in every(parts, collection):
+        claim = read(record)
+        if claim is not None:
+            yield claim, record
+
+
+# --- sources -------------------------------------------------------------------------------------------
+
+
+def cite(parts: Parts, user_id: str | None, refs: Sequence[str]) -> list[Record]:
+    """The records that references name, each once and at home, also from the archive.
 
     Raises NotFound or InvalidInput.
     """
@@ -38,11 +69,8 @@ def cited(parts: Parts, user_id: str | None, refs: Sequence[str]) -> list[Record
     return list({record.ref: record for record in found}.values())
 
 
-def resolved(parts: Parts, user_id: str | None, refs: Iterable[str]) -> dict[str, Record | None]:
-    """The records that sources name now, also where they rest in the archive.
-
-    None for what is gone, is out of reach, or never was a reference.
-    """
+def resolve(parts: Parts, user_id: str | None, refs: Iterable[str]) -> dict[str, Record | None]:
+    """The records that sources name now, also from the archive; None for one that is gone or out of reach."""
     found: dict[str, Record | None] = dict.fromkeys(refs)
     by_collection: dict[str, list[str]] = {}
     for ref in found:
@@ -54,17 +82,17 @@ def resolved(parts: Parts, user_id: str | None, refs: Iterable[str]) -> dict[str
             found[record.ref] = record if _is_open(parts, user_id, record) else None
     for ref in [ref for ref, record in found.items() if record is None]:
         with suppress(InvalidInput):
-            found[ref] = _one(parts, user_id, ref)
+            found[ref] = _find(parts, user_id, ref)
     return found
 
 
-def _one(parts: Parts, user_id: str | None, ref: str) -> Record | None:
+def _find(parts: Parts, user_id: str | None, ref: str) -> Record | None:
     return next((record for record in _readings(parts, ref) if _is_open(parts, user_id, record)), None)
 
 
 def _citable(parts: Parts, user_id: str | None, ref: str) -> Record:
     check_unicode("source", ref)
-    record = _one(parts, user_id, ref)
+    record = _find(parts, user_id, ref)
     if record is None:
         raise NotFound(f"there is no record {ref[:200]!r}")
     if record.trust is Trust.QUARANTINED:
@@ -83,7 +111,7 @@ def _readings(parts: Parts, ref: str) -> Iterator[Record]:
 
 
 def _is_open(parts: Parts, user_id: str | None, record: Record) -> bool:
-    """Whether it is shared or the user's own, wherever else it is shown."""
+    """Whether one of its places is shared or the user's own."""
     allowed = _SHARED if user_id is None else _own(user_id)
     if home_of(record.collection) in allowed:
         return True
@@ -92,7 +120,7 @@ def _is_open(parts: Parts, user_id: str | None, record: Record) -> bool:
 
 @lru_cache(maxsize=256)
 def _own(user_id: str) -> frozenset[str]:
-    """The user's collections, with those of all."""
+    """The collections of the user, and the shared ones."""
     of_user = (
         identity.memories_of,
         identity.turns_of,

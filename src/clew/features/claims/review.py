@@ -1,0 +1,49 @@
+"""The turns of a user that may propose a fact or a plan, and their proposals.
+
+Clew stores no queue of proposals: it reads them from the turns again. The mark of a turn remembers those that the
+operator declined; the facts and plans themselves tell which were accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clew.core import identity
+from clew.core.marks import Mark, value_of
+from clew.core.model import Record
+from clew.features.claims.proposals import Proposal, key_of, proposals
+from clew.features.claims.rules import RELIED_ON
+from clew.kernel.intake import speaker_in
+from clew.kernel.parts import Parts
+from clew.text.own_text import without_own
+
+_RECORDS_A_READ = 200
+
+
+def turns_after(parts: Parts, user_id: str, seq: int) -> Iterator[Record]:
+    """The user's own turns behind a place, oldest first; neither quarantined nor untrusted ones."""
+    while page := parts.store.page(identity.turns_of(user_id), seq, _RECORDS_A_READ):
+        yield from (turn for turn in page if turn.trust in RELIED_ON)
+        seq = page[-1].seq
+
+
+def newest_turns(parts: Parts, user_id: str, most: int) -> Iterator[Record]:
+    """The same from the newest backwards; reads at most so many."""
+    before: int | None = None
+    while most > 0 and (page := parts.store.newest(identity.turns_of(user_id), before, min(most, _RECORDS_A_READ))):
+        newest_first = sorted(page, key=lambda turn: -turn.seq)
+        yield from (turn for turn in newest_first if turn.trust in RELIED_ON)
+        before = newest_first[-1].seq
+        most -= len(page)
+
+
+def proposals_of(turn: Record) -> dict[str, Proposal]:
+    """The proposals of a turn at home, by id."""
+    found = proposals(without_own(turn.text), speaker_in(dict(turn.metadata)) or "", turn.ts_ms, turn.role)
+    return {key_of(turn.ref, proposal): proposal for proposal in found}
+
+
+def declined_in(turn: Record) -> list[str]:
+    """The ids of its proposals that the operator declined."""
+    named = value_of(turn.marks, Mark.DECLINED)
+    return [id_ for id_ in named if isinstance(id_, str)] if isinstance(named, list) else []
