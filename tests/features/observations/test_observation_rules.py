@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from clew.core.model import Role, Trust
+from clew.features.observations.abstracts import sound_lines, transcripts
 from clew.features.observations.block import block, line
-from clew.features.observations.claims import claims, transcripts
 from clew.features.observations.observer import Observation, Priority, observe, weigh, within
 from clew.features.observations.reflection import KEPT_SHARE, reflect
 from clew.features.observations.tools import ObservedTurn
@@ -288,13 +288,13 @@ SHOWN = [
 
 
 def test_a_line_that_cites_a_turn_and_keeps_to_its_words_is_taken() -> None:
-    (found,) = claims("Maria looks after the staging cluster in Oslo. [1]", SHOWN, "tiny")
+    (found,) = sound_lines("Maria looks after the staging cluster in Oslo. [1]", SHOWN, "tiny")
     assert (found.sources, found.method) == (("a",), "tiny")
     assert found.text == "Maria looks after the staging cluster in Oslo."
 
 
 def test_a_line_without_a_citation_rests_on_the_turns_that_hold_its_words() -> None:
-    (found,) = claims("- The deploy failed with E4711: the disk of node-2 was full.", SHOWN, "tiny")
+    (found,) = sound_lines("- The deploy failed with E4711: the disk of node-2 was full.", SHOWN, "tiny")
     assert found.sources == ("b",)
 
 
@@ -310,17 +310,17 @@ def test_a_line_without_a_citation_rests_on_the_turns_that_hold_its_words() -> N
     ],
 )
 def test_a_line_with_anything_new_is_dropped(written: str) -> None:
-    assert claims(written, SHOWN, "tiny") == []
+    assert sound_lines(written, SHOWN, "tiny") == []
 
 
 def test_a_citation_of_a_turn_that_is_not_there_does_not_count() -> None:
-    (found,) = claims("Maria looks after the staging cluster. [7]", SHOWN, "tiny")
+    (found,) = sound_lines("Maria looks after the staging cluster. [7]", SHOWN, "tiny")
     assert found.sources == ("a",)
 
 
 def test_a_line_is_trusted_no_more_than_its_worst_source() -> None:
     shown = [SHOWN[0], turn(SHOWN[1].text, "b", Role.ASSISTANT, trust=Trust.UNTRUSTED)]
-    (found,) = claims("Maria looks after the cluster, and the deploy failed with E4711. [1, 2]", shown, "tiny")
+    (found,) = sound_lines("Maria looks after the cluster, and the deploy failed with E4711. [1, 2]", shown, "tiny")
     assert found.trust is Trust.UNTRUSTED
 
 

@@ -1,11 +1,10 @@
-"""The observer: turns become dated lines that say what was said and done, in the words that were used.
+"""The observer: makes dated lines of turns, in the words of the turns.
 
 A line quotes the sentences of one turn that tell most, or says in short what a tool was asked and how it ended. It
-names its turns, the day they were said and a day they speak of, and how much it matters. What a tool or an assistant
-said never weighs as much as what the user laid down: weight comes from who speaks, and only then from the words.
+names its turns, their day, a day that they speak of, and its priority. The user's words weigh more than those of tools
+and assistants: weight comes from the speaker first, and then from the words.
 
-Made by rules from the turns and from what the log says already, and from nothing else: the same turns give the same
-lines.
+Lines come by rules from the turns and the lines before them, and from nothing else: the same turns give the same lines.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ from clew.text.grading.salience import Statement
 from clew.text.own_text import without_own
 
 OBSERVED_SHARE = 0.10
-"""How much of what the turns take their lines may take."""
+"""The share of the bytes of the turns that their lines may take."""
 
 LONGEST_LINE_CHARS = 320
 TOOLS_SHARE = 0.2
-"""Of that, how much the outcomes of tools may take: what was run tells less than what was said."""
+"""The share of that for outcomes of tools: they tell less than words do."""
 
 _LEAST_ROOM_BYTES = 240
 _LEAST_OF_TOOLS_BYTES = 120
 _READ_CHARS = 24_000
-"""How much of one turn is read; a longer one is a pasted document, whose beginning and end tell most."""
+"""How much of a turn is read; a longer one is a pasted document, whose beginning and end tell most."""
 
 _WHO_CHARS = 40
 _GAP = " … "
 _OF_OUTPUT, _OF_FAILURE = 0.4, 0.8
-"""What the outcome of a tool counts for beside others."""
+"""The weight of the outcome of a tool."""
 
 _OF_USER = 2.0
-"""What the user's own words count for beside those of an assistant, who says more about less."""
+"""The weight of the user's words; an assistant says more about less."""
 
 _ATTACHED = re.compile(
     r"'/[^'\n]{1,300}\.(?:png|jpe?g|gif|webp|heic|pdf|mov|mp4)'"
@@ -53,10 +52,10 @@ _ATTACHED = re.compile(
     r"|\[(?:image|document|file|audio|video)(?:: [^\]\n]{0,120})?\]",
     re.IGNORECASE,
 )
-"""What stands for a picture or a file that was handed over."""
+"""Represents a picture or a file that somebody handed over."""
 
 _PROMPT = re.compile(r"(?:➜|\$ |❯|%)\s?")
-"""Of a shell, in what was pasted from one."""
+"""The prompt of a shell, in a paste from one."""
 
 
 class Priority(IntEnum):
@@ -67,17 +66,17 @@ class Priority(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """A line of the log. Its place is its run's number and its number there."""
+    """A line of the log. Its run, and its place there, give its order."""
 
     priority: Priority
     ts_ms: int
     who: str
     text: str
     sources: tuple[str, ...]
-    """Ids of the turns whose words it holds."""
+    """Ids of the turns that it quotes."""
     trust: Trust
     is_own: bool
-    """Whether it is the user's own word."""
+    """Whether the user said it."""
     when: str = ""
     """The day or month it speaks of, where that is not the day it was said."""
     relative: str = ""
@@ -92,14 +91,13 @@ class Observation:
 
 
 Costing = Callable[[Observation], int]
-"""What a line takes in a prompt, in tokens."""
+"""The tokens of a line in a prompt."""
 
 
 def observe(turns: Sequence[ObservedTurn], cost: Costing, heard: Sequence[str] = ()) -> list[Observation]:
-    """The lines of one run, in the order in which things were said; together smaller than the turns.
+    """The lines of one run, in the order of their turns; together smaller than the turns.
 
-    `heard` is what the log says already: it is not told again where there is something new to tell. Nothing is told
-    of a turn that is quarantined.
+    `heard` are the lines of the log so far: what is new comes before what they say already. Skips quarantined turns.
     """
     seen = [replace(turn, text=_readable(turn.text)) for turn in turns if turn.trust is not Trust.QUARANTINED]
     ended = outcomes(seen)
@@ -116,7 +114,7 @@ def observe(turns: Sequence[ObservedTurn], cost: Costing, heard: Sequence[str] =
 
 
 def within(lines: Sequence[Observation], budget: int, cost: Costing) -> list[Observation]:
-    """The lines without those that matter least, until the others fit the budget."""
+    """Drops the lines that matter least, until the others fit the budget."""
     costs = [cost(line) for line in lines]
     over = sum(costs) - budget
     gone: set[int] = set()
@@ -131,7 +129,7 @@ def within(lines: Sequence[Observation], budget: int, cost: Costing) -> list[Obs
 def expendable(lines: Sequence[Observation]) -> list[int]:
     """The places of lines in the order in which they may go: those that matter least first, and of these the oldest.
 
-    The user's own words go after those of others that matter as much, and never before any that matter less.
+    Of lines that matter as much, those of the user go last.
     """
     return sorted(range(len(lines)), key=lambda place: (-lines[place].priority, lines[place].is_own, place))
 
@@ -142,7 +140,7 @@ def who_of(name: str) -> str:
 
 
 def weigh(text: str, *, is_own: bool) -> Priority:
-    """How much spoken words matter. Only the user's own can matter most."""
+    """The priority of spoken words. Only the user's own can have the highest."""
     label = importance.grade(text).label
     if label is Label.MUST_REMEMBER and is_own:
         return Priority.HIGH
@@ -163,7 +161,7 @@ _LAID_DOWN = re.compile(
     r"(?! (?:is|was|are)\b)",
     re.IGNORECASE,
 )
-"""A value, a correction or an instruction: of the user's own words, what the work rests on."""
+"""A value, a correction or an instruction in the user's words: the work rests on it."""
 
 
 def _readable(text: str) -> str:
@@ -176,7 +174,7 @@ def _readable(text: str) -> str:
 
 
 def _statements(turns: Sequence[ObservedTurn]) -> list[Statement]:
-    """All that was said and could be told."""
+    """Every sentence that a line could quote."""
     return [
         Statement(turn.who, turn.ts_ms, piece, place, _OF_USER if turn.is_own else 1.0)
         for place, turn in enumerate(turns)
@@ -196,15 +194,13 @@ def _statements_of_tools(turns: Sequence[ObservedTurn], ended: Mapping[int, Outc
 def _lines(
     turns: Sequence[ObservedTurn], statements: Sequence[Statement], chosen: Sequence[int]
 ) -> Iterator[tuple[int, Observation]]:
-    """One line for what is told of one turn, with the place of that turn."""
+    """One line for the chosen sentences of a turn, with the place of the turn."""
     by_turn: dict[int, list[int]] = {}
     for place in chosen:
         by_turn.setdefault(statements[place].turn, []).append(place)
     for turn, places in by_turn.items():
-        text = sentences.shorten(_joined(statements, places), LONGEST_LINE_CHARS)
-        named = referenced(text, turns[turn].ts_ms)
-        line = _line([turns[turn]], text, weigh(text, is_own=turns[turn].is_own))
-        yield turn, replace(line, when=named.when, relative=named.relative) if named else line
+        said = turns[turn]
+        yield turn, line_of([said], _join(statements, places), is_own=said.is_own)
 
 
 def _lines_of_tools(
@@ -213,24 +209,34 @@ def _lines_of_tools(
     """One line for a call with its results, with the place of the call."""
     for place in chosen:
         came = ended[place]
-        text = sentences.shorten(came.text, LONGEST_LINE_CHARS)
-        yield place, _line([turns[at] for at in came.places], text, Priority.MEDIUM if came.failed else Priority.LOW)
+        told = [turns[at] for at in came.places]
+        line = line_of(
+            told, came.text, is_own=told[0].is_own, priority=Priority.MEDIUM if came.failed else Priority.LOW
+        )
+        yield place, line
 
 
-def _line(told: Sequence[ObservedTurn], text: str, priority: Priority) -> Observation:
-    turn = told[0]
+def line_of(turns: Sequence[ObservedTurn], text: str, *, is_own: bool, priority: Priority | None = None) -> Observation:
+    """A line that rests on turns.
+
+    Without a priority, the text is spoken: its wording gives the priority, and it may name a day.
+    """
+    text = sentences.shorten(text, LONGEST_LINE_CHARS)
+    named = referenced(text, turns[0].ts_ms) if priority is None else None
     return Observation(
-        priority=priority,
-        ts_ms=turn.ts_ms,
-        who=who_of(turn.who),
+        priority=weigh(text, is_own=is_own) if priority is None else priority,
+        ts_ms=turns[0].ts_ms,
+        who=who_of(turns[0].who),
         text=text,
-        sources=tuple(source.id for source in told),
-        trust=least(source.trust for source in told),
-        is_own=turn.is_own,
+        sources=tuple(turn.id for turn in turns),
+        trust=least(turn.trust for turn in turns),
+        is_own=is_own,
+        when=named.when if named else "",
+        relative=named.relative if named else "",
     )
 
 
-def _joined(statements: Sequence[Statement], places: Sequence[int]) -> str:
+def _join(statements: Sequence[Statement], places: Sequence[int]) -> str:
     said = statements[places[0]].text
     for before, place in pairwise(places):
         said += (_GAP if place > before + 1 else " ") + statements[place].text

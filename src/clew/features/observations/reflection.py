@@ -1,7 +1,7 @@
-"""The reflector: what of the observation log may go when it has grown too long.
+"""The reflector: shortens an observation log that has grown too long.
 
-It runs seldom and goes far, because every run changes the beginning of a prompt. Neighbouring lines that matter least
-and come from one speaker are merged first; then lines go, those that matter least before all others.
+It runs seldom and cuts deep, because every run changes the beginning of a prompt. It first merges neighbouring lines of
+one speaker that matter least, then drops lines, those that matter least before all others.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from clew.features.observations.tools import MOST_SOURCES
 from clew.text.sentences import shorten
 
 KEPT_SHARE = 0.6
-"""Of its budget, what the log is cut to: the next run of the reflector is then far away."""
+"""The share of its budget that is left of the log, so that the next run is far away."""
 
 _MERGED_CHARS = 72
-"""What a line is shortened to where it is merged with others."""
+"""The length of a line within a merged one."""
 
 _SEAM = "; "
 
@@ -30,16 +30,16 @@ def reflect(lines: Sequence[Observation], budget: int, cost: Costing) -> list[Ob
     if sum(map(cost, lines)) <= budget:
         return list(lines)
     target = portion(budget, KEPT_SHARE)
-    return within(_merged(lines, target, cost), target, cost)
+    return within(_merge(lines, target, cost), target, cost)
 
 
-def _merged(lines: Sequence[Observation], target: int, cost: Costing) -> list[Observation]:
+def _merge(lines: Sequence[Observation], target: int, cost: Costing) -> list[Observation]:
     """Oldest first, only as far as it takes, and only where it saves something."""
     merged: list[Observation] = []
     over = sum(map(cost, lines)) - target
     for _, group in groupby(lines, key=_likeness):
-        for run in _bounded(list(group)):
-            one = [_one_of(run)] if over > 0 and len(run) > 1 and run[0].priority is Priority.LOW else run
+        for run in _split(list(group)):
+            one = [_merge_run(run)] if over > 0 and len(run) > 1 and run[0].priority is Priority.LOW else run
             saved = sum(map(cost, run)) - sum(map(cost, one))
             merged += one if saved > 0 else run
             over -= max(saved, 0)
@@ -50,8 +50,8 @@ def _likeness(line: Observation) -> tuple[str, str, Priority, Trust, bool]:
     return line.observed, line.who, line.priority, line.trust, line.is_own
 
 
-def _bounded(group: list[Observation]) -> list[list[Observation]]:
-    """The group in pieces that do not rest on too many turns, nor say more than one line can."""
+def _split(group: list[Observation]) -> list[list[Observation]]:
+    """The group in pieces that neither rest on too many turns nor exceed one line."""
     pieces: list[list[Observation]] = []
     sources = chars = 0
     for line in group:
@@ -65,8 +65,8 @@ def _bounded(group: list[Observation]) -> list[list[Observation]]:
     return pieces
 
 
-def _one_of(run: Sequence[Observation]) -> Observation:
-    """One line at the place of the first, which names the sources of all."""
+def _merge_run(run: Sequence[Observation]) -> Observation:
+    """One line at the place of the first, with the sources of all."""
     texts = dict.fromkeys(shorten(line.text, _MERGED_CHARS) for line in run)
     sources = dict.fromkeys(source for line in run for source in line.sources)
     return replace(run[0], text=_SEAM.join(texts), sources=tuple(sources), when="", relative="", method="merged")

@@ -1,10 +1,10 @@
-"""The observation log: when turns become lines, when lines are merged or go, and what of it can be asked.
+"""The observation log: makes lines of turns, merges and drops lines, shows the log.
 
-The buffer holds the turns behind the last one observed. When the tail of a context has no room for all of it, the
-observer turns all but the newest turns, the base of the tail, into lines; when the lines pass their own bound, the
-reflector makes them fewer. What a run makes depends on its turns and their trust, on the lines before it, on the
-setting `observe_block_tokens` and the token counter. Where runs ended is kept, so that a rebuild from the raw history
-gives the same bytes while those are the same. Lines a model wrote are made by rules when the log is rebuilt.
+The buffer holds the turns behind the last observed one. When the tail of a context has no room for all of it, the
+observer makes lines of all but the newest turns, the base of the tail; when the lines pass their own bound, the
+reflector makes them fewer. The lines of a run depend on its turns and their trust, the lines before it, the setting
+`observe_block_tokens` and the token counter. The log keeps the end of each run, so that a rebuild from the raw history
+gives the same bytes while those stay the same. A rebuild makes lines by rules where a model wrote them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clew.errors import NotFound, SummarizerFailed
 from clew.features.history.tail import Tail, TailTurn, boundaries, split_tail
 from clew.features.history.turns import stored_message, tail_turn
 from clew.features.observations import block as observation_block
-from clew.features.observations.claims import claims, transcripts
+from clew.features.observations.abstracts import sound_lines, transcripts
 from clew.features.observations.observer import Costing, Observation, Priority, observe, within
 from clew.features.observations.operations import (
     ObservationLine,
@@ -41,20 +41,20 @@ from clew.kernel.services import serves
 from clew.kernel.views import is_turn
 
 ABSTRACT_TOKENS = 800
-"""Of what a model writes for one piece of a run."""
+"""The most that a model writes for one piece of a run."""
 
 LEAST_RUN_TOKENS = 50
-"""Fewer tokens of turns are left in the buffer: lines that are shorter than they are could not say what they say."""
+"""Fewer tokens stay in the buffer: no shorter line could say the same."""
 
 _TURNS_A_READ = 1000
 _LONGEST_RUN_FACTOR = 2
-"""A buffer of more than so many times its usual bound is taken in several runs of like size."""
+"""A buffer of more than so many times its bound takes several runs of like size."""
 
 _LOCKS = 32
 
 
 class SessionLocks:
-    """A fixed number of locks serves all sessions; two of them may share one, and wait for each other at worst."""
+    """A fixed number of locks for all sessions. Two sessions may share one, and wait for each other at worst."""
 
     def __init__(self, _: Parts) -> None:
         self._locks = tuple(threading.Lock() for _ in range(_LOCKS))
@@ -73,7 +73,7 @@ def observe_run(parts: Parts, request: ObserveRun) -> ObserveReceipt:
 
 @serves(ObserveRebuild)
 def observe_rebuild(parts: Parts, request: ObserveRebuild) -> ObserveReceipt:
-    """The log made again from the raw history, run by run."""
+    """Makes the log again from the raw history, run by run."""
     session_id = request.session_id
     _check_session(parts, session_id)
     with parts.state(SessionLocks).of(session_id):
@@ -139,7 +139,7 @@ def _check_session(parts: Parts, session_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of the log."""
+    """The log before and after a request, and what went worse than it could."""
 
     before: Log
     after: Log
@@ -147,7 +147,7 @@ class Done:
 
 
 def catch_up(parts: Parts, session_id: str, limit_tokens: int, *, force: bool = False, ask_model: bool = False) -> Done:
-    """Observe what the buffer has no room for; nothing where it is within its bound."""
+    """Observe the turns that the buffer has no room for; none where it is within its bound."""
     with parts.state(SessionLocks).of(session_id):
         before = log = read_log(parts, session_id)
         observer = _Observer(parts, ask_model=ask_model)
@@ -160,7 +160,7 @@ def catch_up(parts: Parts, session_id: str, limit_tokens: int, *, force: bool = 
 
 
 def turns_behind(parts: Parts, session_id: str, seq: int) -> Iterator[Record]:
-    """Turns of the raw history behind a place in it, without those that were dismissed by hand."""
+    """Turns of the raw history behind a place in it, without those that somebody dismissed."""
     dismissed = identity.dismissed(session_id)
     after = seq
     while page := parts.store.page(identity.session_raw(session_id), after, _TURNS_A_READ):
@@ -171,7 +171,7 @@ def turns_behind(parts: Parts, session_id: str, seq: int) -> Iterator[Record]:
 
 
 def buffer_tail(parts: Parts, turns: Sequence[TailTurn], target: int) -> Tail:
-    """The tail of a context that stands on the log: bounded by its tokens alone, however many turns that are."""
+    """The tail of a context that shows the log: bounded by its tokens alone, however many turns it has."""
     return split_tail(turns, parts.config.tail_min_turns, target)
 
 
@@ -180,12 +180,12 @@ def block_tokens(parts: Parts, lines: Sequence[Observation]) -> int:
 
 
 def costing(parts: Parts) -> Costing:
-    """What a line takes, counted on the safe side: with its day, and with the end of the line."""
+    """Counts the tokens of a line on the safe side: with its day, and with the end of the line."""
     return lambda line: line_tokens(parts, observation_block.line(line))
 
 
 def _due(parts: Parts, turns: Sequence[Record], limit_tokens: int, *, force: bool) -> Iterator[Sequence[Record]]:
-    """The turns to observe, in runs that part no coupled turns; none while the tail has room for them all."""
+    """The turns to observe, in runs that part no coupled turns; none while the tail has room for all."""
     buffer = _tail_turns(parts, turns)
     tail = buffer_tail(parts, buffer, limit_tokens)
     if tail.base_start == 0 or (tail.start == 0 and not force):
@@ -218,7 +218,7 @@ class _Observer:
         self.degraded: list[str] = []
 
     def run(self, log: Log, turns: Sequence[Record], end: int) -> Log:
-        """The log with what these turns say, and reflected upon where it grew too long."""
+        """The log with lines of these turns, after the reflector where it grew too long."""
         seen = [_observed(turn) for turn in turns]
         number = len(log.ends) + 1
         made = observe(seen, self._cost, [line.text for line in log.lines])
@@ -228,17 +228,17 @@ class _Observer:
         return Log(tuple(kept), (*log.ends, end), log.reflections + (len(kept) < len(lines)))
 
     def _by_model(self, turns: Sequence[ObservedTurn], made: list[Observation]) -> list[Observation]:
-        """What a model wrote and what holds up of it; rules speak for the turns it says nothing sound about."""
-        claimed = [claim for piece, transcript in transcripts(turns) for claim in self._asked(piece, transcript)]
-        if not claimed:
+        """The sound lines of a model; rules speak for turns that none of them covers."""
+        written = [line for piece, transcript in transcripts(turns) for line in self._ask(piece, transcript)]
+        if not written:
             return made
-        told = {source for claim in claimed for source in claim.sources}
+        told = {source for line in written for source in line.sources}
         places = {turn.id: place for place, turn in enumerate(turns)}
-        lines = [*claimed, *(line for line in made if told.isdisjoint(line.sources))]
+        lines = [*written, *(line for line in made if told.isdisjoint(line.sources))]
         ordered = sorted(lines, key=lambda line: places[line.sources[0]])
         return within(ordered, sum(turn.tokens for turn in turns) - 1, self._cost)
 
-    def _asked(self, turns: Sequence[ObservedTurn], transcript: str) -> list[Observation]:
+    def _ask(self, turns: Sequence[ObservedTurn], transcript: str) -> list[Observation]:
         if self._model is None:
             return []
         most = min(ABSTRACT_TOKENS, sum(turn.tokens for turn in turns) - 1)
@@ -248,7 +248,7 @@ class _Observer:
             self.degraded.append(f"observed by rules alone: {error.message}")
             self._model = None  # each try may take its whole time-out
             return []
-        return claims(written.text, turns, self._model.name)
+        return sound_lines(written.text, turns, self._model.name)
 
 
 def _observed(turn: Record) -> ObservedTurn:

@@ -1,8 +1,8 @@
 """The observation log of a session in the store: its lines as records that cite their turns, and how far it reaches.
 
-A line is a record of its own. How far the session was observed, where each run ended and what the reflector dropped
-stand in a bookmark that moves in the same step in which new lines are written. Lines that were dropped are taken out
-right behind it; should that not happen, the bookmark still names them and nobody sees them.
+A line is a record of its own. A bookmark says how far the session was observed, where each run ended and which lines
+the reflector dropped; it moves in the same step that writes new lines. The dropped lines leave right after that. Should
+that fail, the bookmark still names them, and nobody sees them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from clew.kernel.views import every
 from clew.storage.protocol import NewRecord, Place
 
 OBSERVATION = "observation"
-"""Where a record's metadata says what is known of a line beside its text."""
+"""The key of a record's metadata that holds what a line is beside its text."""
 
 
 class _Reached(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -40,7 +40,7 @@ class _Reached(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class _Kept(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What a record's metadata says of its line."""
+    """A line as the metadata of its record keeps it."""
 
     priority: int
     observed: str
@@ -59,7 +59,7 @@ make_known([_Reached, _Kept])
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The log as it stands, in order."""
+    """The lines in order, and where the runs ended."""
 
     lines: tuple[Observation, ...] = ()
     ends: tuple[int, ...] = ()
@@ -72,7 +72,7 @@ class Log:
 
 
 def read_log(parts: Parts, session_id: str) -> Log:
-    """The log without lines that rest on a turn that is quarantined by now."""
+    """The log without lines that rest on a quarantined turn."""
     reached = _reached(parts, session_id)
     collection = identity.observations_of(session_id)
     dropped = frozenset(reached.dropped)
@@ -87,7 +87,7 @@ def read_log(parts: Parts, session_id: str) -> Log:
 
 
 def write_log(parts: Parts, session_id: str, before: Log, after: Log) -> bool:
-    """Let the log be another, in one step; False, and nothing happens, where someone else was faster."""
+    """Replace the log in one step; False, and nothing happens, where another run was faster."""
     collection = identity.observations_of(session_id)
     held = {record.id for record in every(parts, collection)}
     wanted = {line_id(session_id, line): line for line in after.lines}
@@ -112,15 +112,15 @@ def line_ref(session_id: str, line: Observation) -> str:
 
 
 def line_id(session_id: str, line: Observation) -> str:
-    """Made from what the line is, so that making it again gives the same record."""
+    """Made from the line, so that the same line is the same record."""
     parts = (session_id, str(line.run), str(line.place), line.method, line.text, *line.sources)
     return f"o_{identity.digest(*parts, size_bytes=identity.ID_BYTES).hex()}"
 
 
 def _orphans(parts: Parts, session_id: str, fresh: Iterable[NewRecord]) -> list[str]:
-    """Lines that were just written and rest on a turn that was purged since it was read.
+    """New lines that rest on a turn that somebody purged since it was read.
 
-    A purge after this sees the line and takes it along; one before it is seen here.
+    A later purge finds the line itself; an earlier one shows here.
     """
     history = identity.session_raw(session_id)
     found = []
@@ -139,12 +139,12 @@ def _bookmark(session_id: str) -> str:
 def _reached(parts: Parts, session_id: str) -> _Reached:
     try:
         return msgspec.json.decode(parts.store.bookmark(_bookmark(session_id)) or "{}", type=_Reached)
-    except msgspec.MsgspecError:  # written by a newer version, or damaged: what the lines say of their runs will do
+    except msgspec.MsgspecError:  # from a newer version, or damaged: the lines tell enough of their runs
         return _Reached()
 
 
 def _ends_of(parts: Parts, session_id: str, records: Iterable[Record]) -> tuple[int, ...]:
-    """Where runs ended as far as their lines tell: in a store that was imported, the bookmark is missing."""
+    """The ends of runs as far as their lines tell: an imported store has no bookmark."""
     history = identity.session_raw(session_id)
     ends: dict[int, int] = {}
     for record in records:
@@ -184,7 +184,7 @@ def _record(parts: Parts, session_id: str, id_: str, line: Observation, until: s
 
 
 def _read(record: Record, session_id: str) -> Observation | None:
-    """None where the record is no line of the log, whatever it says of itself."""
+    """The line that a record holds; None where it is no line of the log."""
     kept, sources = _kept(record), _turn_ids(record, session_id)
     if kept is None or not sources or kept.priority not in set(Priority):
         return None

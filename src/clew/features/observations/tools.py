@@ -1,7 +1,7 @@
-"""What of a session is the work of tools: which turns ask for it, which tell its outcome, and how it ended in short.
+"""The turns of a session that call tools or hold their results, and the outcome of each call in short.
 
 A host may send a call in a turn of its own, or behind the words of the assistant, as a block that names the tool and
-one argument a line; in both cases a call and its results are one outcome.
+one argument a line. In both cases a call and its results are one outcome.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from clew.core.model import Role, Trust
 from clew.text import sentences
 
 MOST_SOURCES = 24
-"""Of one line. A line goes with the first of its sources that is purged, so it must not rest on too many."""
+"""Of one line. A purge of any source removes the line, so it must not rest on too many."""
 
 _CALL = re.compile(r"^\[calls ([^\]\n]{1,80})\]$", re.MULTILINE)
 _NAMED = re.compile(r"^\w{1,40}: ")
@@ -23,7 +23,7 @@ _ASKED_CHARS = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTurn:
-    """What the observer sees of a turn."""
+    """A turn as the observer sees it."""
 
     id: str
     who: str
@@ -37,18 +37,18 @@ class ObservedTurn:
 
     @property
     def is_output(self) -> bool:
-        """Some hosts send tool results in the user's name; the tool said them all the same."""
+        """Whether it is the result of a tool. Some hosts send results in the user's name."""
         return self.role is Role.TOOL_RESULT or self.tool_call_id is not None
 
     @property
     def is_call(self) -> bool:
-        """Whether a tool is asked for something, by the whole turn or behind what is said in it."""
+        """Whether it calls a tool, with the whole turn or behind its words."""
         described = self.role is Role.ASSISTANT and self.tool_call_ids and _CALL.search(self.text)
         return self.role is Role.TOOL_CALL or bool(described)
 
     @property
     def spoken(self) -> str:
-        """What is said in it, without the calls behind it; nothing where a tool speaks."""
+        """Its words, without the calls behind them; empty where a tool speaks."""
         if self.is_output or self.role is Role.TOOL_CALL:
             return ""
         return _CALL.split(self.text, maxsplit=1)[0] if self.is_call else self.text
@@ -61,7 +61,7 @@ class ObservedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was run, and how it ended as far as that is known."""
+    """A call or a lone result, and how it ended as far as that is known."""
 
     text: str
     failed: bool
@@ -69,7 +69,7 @@ class Outcome:
 
 
 def outcomes(turns: Sequence[ObservedTurn]) -> dict[int, Outcome]:
-    """By the place of a call, or of a result that no known call asked for, what came of it."""
+    """Outcomes by the place of their call, or of a result without a known call."""
     results = _results_of_calls(turns)
     answering = frozenset(place for places in results.values() for place in places)
     found: dict[int, Outcome] = {}
@@ -99,7 +99,7 @@ def _results_of_calls(turns: Sequence[ObservedTurn]) -> dict[int, tuple[int, ...
 
 
 def _of_call(turns: Sequence[ObservedTurn], place: int, results: Sequence[int]) -> Outcome:
-    asked = _asked(turns[place])
+    asked = _describe_call(turns[place])
     ends = [sentences.of_result(turns[result].text) for result in results]
     failed = any(went_wrong for _, went_wrong in ends)
     ended = next((text for text, went_wrong in reversed(ends) if text and went_wrong == failed), "")
@@ -109,13 +109,13 @@ def _of_call(turns: Sequence[ObservedTurn], place: int, results: Sequence[int]) 
     return Outcome(said, failed, (place, *results))
 
 
-def _asked(turn: ObservedTurn) -> str:
+def _describe_call(turn: ObservedTurn) -> str:
     if turn.role is Role.TOOL_CALL:
         return sentences.of_call(turn.text)
-    return sentences.shorten("; ".join(_described(turn.text)), _ASKED_CHARS)
+    return sentences.shorten("; ".join(_described_calls(turn.text)), _ASKED_CHARS)
 
 
-def _described(text: str) -> Iterator[str]:
+def _described_calls(text: str) -> Iterator[str]:
     """Each call by its tool and its first argument."""
     for found in _CALL.finditer(text):
         start = found.end() + 1

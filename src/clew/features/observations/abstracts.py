@@ -1,26 +1,26 @@
-"""What is taken of the lines a model wrote for the observation log.
+"""Checks the lines that a model writes for the observation log.
 
-A line must rest on turns of the run it was written for: on those it cites by number, or on those that hold its words.
-It may hold no identifier, path or number that they do not hold, must share most of its words with them, and must be
-shorter than they are. Whatever fails is dropped, and the rules speak for the turns it was about.
+A line must rest on turns of its run: on those it cites by number, or on those that hold its words. It must be shorter
+than they are, share most of its words with them, and hold no identifier, path or number that they do not hold. Clew
+drops a line that fails, and the rules speak for its turns.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
-from clew.core.model import Trust, least
-from clew.features.observations.observer import LONGEST_LINE_CHARS, Observation, weigh, who_of
+from clew.core.model import Trust
+from clew.features.observations.observer import Observation, line_of, who_of
 from clew.features.observations.tools import ObservedTurn
 from clew.text import sentences
-from clew.text.dates import referenced
 from clew.text.grading import salience
 from clew.text.own_text import without_own
 from clew.text.sanitise import projection
 
 MAX_TRANSCRIPT_CHARS = 24_000
-"""Of one request. What saw a part of the turns cannot stand for all of them, so longer runs are asked for in pieces."""
+"""Of one request. A model that saw a part of the turns cannot speak for all, so longer runs go in pieces."""
 
 _LEAST_SHARED = 0.6
 """The share of a line's terms that its sources must hold."""
@@ -31,7 +31,7 @@ _LIST_MARK = re.compile(r"\A\s{0,8}(?:[-*•]|\d{1,3}[.)])\s{1,4}")
 
 
 def transcripts(turns: Sequence[ObservedTurn]) -> Iterator[tuple[list[ObservedTurn], str]]:
-    """The turns in pieces that a model can read whole, each numbered from 1. A turn that is too long is left out."""
+    """The turns in pieces that a model can read whole, each numbered from 1, without turns that are too long."""
     piece: list[ObservedTurn] = []
     lines: list[str] = []
     size = 0
@@ -49,23 +49,23 @@ def transcripts(turns: Sequence[ObservedTurn]) -> Iterator[tuple[list[ObservedTu
         yield piece, "\n".join(lines)
 
 
-def claims(written: str, turns: Sequence[ObservedTurn], method: str) -> list[Observation]:
-    """The lines of a model's answer that hold up against the turns it was shown, in the order of their sources."""
+def sound_lines(written: str, turns: Sequence[ObservedTurn], method: str) -> list[Observation]:
+    """The lines of a model's answer that its turns support, in the order of their sources."""
     known = [_terms(f"{turn.who} {turn.text}") for turn in turns]
     found: dict[tuple[int, str], Observation] = {}
     for said in _sentences(written):
         text = " ".join(_CITATION.sub("", said).split())
-        places = _cited(said, len(turns)) or _resting_on(_terms(text), known)
+        places = _cited(said, len(turns)) or _find_sources(_terms(text), known)
         sources = [turns[place] for place in places]
-        if not sources or not _holds(text, [known[place] for place in places]):
+        if not sources or not _is_supported(text, [known[place] for place in places]):
             continue
         if len(text) < sum(len(turn.text) for turn in sources):
-            found.setdefault((places[0], text), _claim(text, sources, method))
-    return [claim for _, claim in sorted(found.items(), key=lambda item: item[0][0])]
+            found.setdefault((places[0], text), _line(text, sources, method))
+    return [line for _, line in sorted(found.items(), key=lambda item: item[0][0])]
 
 
 def _sentences(written: str) -> Iterator[str]:
-    """Sentences with the citations that stand behind them."""
+    """Sentences, each with the citations behind it."""
     for line in written.splitlines():
         pieces = sentences.split(_LIST_MARK.sub("", line, count=1))
         said = ""
@@ -83,14 +83,14 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _cited(said: str, count: int) -> list[int]:
-    """The places of the turns a line cites; none where one of them does not exist."""
+    """The places of the turns that a line cites; none where one of them does not exist."""
     numbers = [int(number) for found in _CITATION.finditer(said) for number in found[1].split(",")]
     places = sorted({number - 1 for number in numbers})
     return places[:_MOST_CITED] if places and places[0] >= 0 and places[-1] < count else []
 
 
-def _resting_on(terms: frozenset[str], known: Sequence[frozenset[str]]) -> list[int]:
-    """The few turns that hold most of the terms, of which each adds something."""
+def _find_sources(terms: frozenset[str], known: Sequence[frozenset[str]]) -> list[int]:
+    """The few turns that hold most of the terms, each of which adds some."""
     chosen: list[int] = []
     missing = set(terms)
     while missing and len(chosen) < _MOST_CITED:
@@ -102,28 +102,14 @@ def _resting_on(terms: frozenset[str], known: Sequence[frozenset[str]]) -> list[
     return sorted(chosen)
 
 
-def _holds(text: str, known: Collection[frozenset[str]]) -> bool:
+def _is_supported(text: str, known: Collection[frozenset[str]]) -> bool:
     terms = _terms(text)
     held = frozenset().union(*known)
     exact = {term for term in terms if term[0] == "=" or any(map(str.isdigit, term))}
     return bool(terms) and exact <= held and len(terms & held) >= _LEAST_SHARED * len(terms)
 
 
-def _claim(text: str, sources: Sequence[ObservedTurn], method: str) -> Observation:
-    first = sources[0]
-    speakers = {source.who for source in sources}
-    is_own = all(source.is_own for source in sources)
-    shown = sentences.shorten(text, LONGEST_LINE_CHARS)
-    named = referenced(shown, first.ts_ms)
-    return Observation(
-        priority=weigh(shown, is_own=is_own),
-        ts_ms=first.ts_ms,
-        who=who_of(first.who) if len(speakers) == 1 else "several",
-        text=shown,
-        sources=tuple(source.id for source in sources),
-        trust=least(source.trust for source in sources),
-        is_own=is_own,
-        when=named.when if named else "",
-        relative=named.relative if named else "",
-        method=method,
-    )
+def _line(text: str, sources: Sequence[ObservedTurn], method: str) -> Observation:
+    line = line_of(sources, text, is_own=all(source.is_own for source in sources))
+    several = len({source.who for source in sources}) > 1
+    return replace(line, method=method, who="several" if several else line.who)
