@@ -11,7 +11,7 @@ from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made
 from clew.core.model import Metadata, Provenance, Record, Trust
 from clew.features.plans.operations import PlanState
-from clew.features.plans.rules import PLAN, Plan, closing, described, plan_in
+from clew.features.plans.rules import PLAN, Plan, closing, describe, plan_in
 
 pytestmark = pytest.mark.requirement("CAPTURE-5")
 
@@ -47,8 +47,8 @@ def test_a_plan_with_a_condition_alone_and_a_closed_one_are_never_due() -> None:
 
 
 def test_a_plan_reads_as_one() -> None:
-    assert described("tag the release", None, "") == "Plan: tag the release"
-    assert described("tag the release", date(2026, 3, 5), "once it is green") == (
+    assert describe("tag the release", None, "") == "Plan: tag the release"
+    assert describe("tag the release", date(2026, 3, 5), "once it is green") == (
         "Plan: tag the release (2026-03-05; once it is green)"
     )
 

@@ -1,7 +1,7 @@
-"""A text as sentences and their clauses, each with its place in the text, and with what makes it doubtful.
+"""Splits a text into sentences and clauses, each with its place in the text and with what makes it doubtful.
 
-Code, quotations and block quotes are not what the writer says and are left out. The text is read with its blanks made
-single and its emphasis taken off; every piece knows where in the text as it came it begins and ends.
+Leaves out code, quotations and block quotes: the writer does not say them. Blanks become single and emphasis goes, but
+every piece knows its place in the original text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clew.text.sentences import split
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A part of a sentence that can stand alone, without the words that lead into it."""
+    """A part of a sentence that makes sense alone, without the words that lead into it."""
 
     text: str
     start: int
@@ -34,12 +34,12 @@ class Sentence:
     end: int
     asks: bool
     in_list: bool
-    """Whether it is a line of a list that is long enough to be a paste: notes of a release, or the steps of a guide."""
+    """Whether it belongs to a list that is long enough to be a paste: notes of a release, or the steps of a guide."""
     clauses: tuple[Clause, ...]
 
     @property
     def whole(self) -> Clause:
-        """The sentence as one clause, for what is told without a verb."""
+        """The sentence as one clause, for statements without a verb."""
         return Clause(self.text, self.start, self.end, hedged=self.asks, doubted=self.asks)
 
 
@@ -49,13 +49,13 @@ def sentences_of(text: str) -> Iterator[Sentence]:
         read = 0
         for piece in split(line):
             start = line.find(piece, read)
-            if start < 0:  # its marks were taken off in between; it has no place of its own
+            if start < 0:  # the splitter took marks off, so it has no place
                 continue
             read = start + len(piece)
             yield _sentence(piece, places[start:read], in_list=in_list)
 
 
-# --- what is prose -------------------------------------------------------------------------------------
+# --- prose -------------------------------------------------------------------------------------
 
 _FENCE = re.compile(r"\s{0,12}(?:```|~~~)")
 _NOT_SAID = re.compile(r"\s{0,12}(?:>|\||➜|\$ |# ?!)|(?: {8}|\t)")
@@ -68,7 +68,7 @@ _QUOTATION = "\ufffc"
 
 
 def _lines(text: str) -> Iterator[tuple[str, list[int], bool]]:
-    """Every line of prose, for each of its characters the place it has in the text, and whether it is one of a list."""
+    """Every line of prose, the place of each of its characters, and whether it belongs to a list."""
     start, fenced = 0, False
     lines = text.split("\n")
     is_list = sum(_POINT.match(line) is not None for line in lines) >= _LIST_LINES
@@ -100,22 +100,18 @@ def _plain(line: str, start: int) -> tuple[str, list[int]]:
 # --- clauses -------------------------------------------------------------------------------------------
 
 _BOUNDARY = re.compile(
-    r"[,;:!?…](?=\s)|\.(?=\s)|\s[-–—]{1,3}(?=\s)|—"
-    r"|\s(?=(?:and|but|so|because|since|while|though|although|which|cause|plus) "
-    r"(?:i|we|my|our|he|she|it|they|you|now|that|the|this|is|are|was|has|have|then|\S{1,40} now)\b)"
-    r"|\s(?=(?:because|'cause|but|which|although|though|whereas|so that) )"
-    r"|\s\(|\)",
+    r"[,;:!?…](?=\s)|\.(?=\s)|\s[-–—]{1,3}(?=\s)|—|\s(?=(?:and|but|so|because|since|while|though|although|which|cause"
+    r"|plus) (?:i|we|my|our|he|she|it|they|you|now|that|the|this|is|are|was|has|have|then|\S{1,40} now)\b)"
+    r"|\s(?=(?:because|'cause|but|which|although|though|whereas|so that) )|\s\(|\)",
     re.IGNORECASE,
 )
 _LEADING = re.compile(
     r"(?:(?:and|but|so|also|plus|btw|by the way|anyway|actually|well|yeah|yep|yes|yup|oh|ok|okay|hey|hi|wow|now"
-    r"|currently"
-    r"|recently|lately|honestly|personally|besides|then|because|since|cause|'cause|fyi|fun fact|guess what|btw"
-    r"|these days"
-    r"|right now|at the moment|as of today|as of now|for now|today|this week|this month|last week|last month|yesterday"
-    r"|last year|in the meantime|speaking of which|to be honest|tbh|in fact|luckily|thankfully|unfortunately"
-    r"|alright|note that|remember that|hmm+|ah|aww|though|while|in general|i know|you know|of course|decision"
-    r"|i found out(?: recently)?(?: that)?|turns out|as you know)[,:]?\s){1,4}",
+    r"|currently|recently|lately|honestly|personally|besides|then|because|since|cause|'cause|fyi|fun fact|guess what"
+    r"|btw|these days|right now|at the moment|as of today|as of now|for now|today|this week|this month|last week"
+    r"|last month|yesterday|last year|in the meantime|speaking of which|to be honest|tbh|in fact|luckily|thankfully"
+    r"|unfortunately|alright|note that|remember that|hmm+|ah|aww|though|while|in general|i know|you know|of course"
+    r"|decision|i found out(?: recently)?(?: that)?|turns out|as you know)[,:]?\s){1,4}",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
@@ -139,22 +135,20 @@ _SUPPOSED = re.compile(
 _ASKS = re.compile(
     r"(?:can|could|would|will|do|does|did|is|are|was|were|have|has|should|what|what's|why|how|where|when|who|which|any"
     r"|got any|shall|may) (?:i|you|we|it|they|he|she|there|that|this|the|your|my|a|an|of|about|if|kind|type|sort|do"
-    r"|does"
-    r"|did|is|are|have|has|advice|tips|idea)\b",
+    r"|does|did|is|are|have|has|advice|tips|idea)\b",
     re.IGNORECASE,
 )
 _DISLIKE = re.compile(
     r"(?:i|we) (?:really |just |still )?(?:don't (?:really )?(?:like|enjoy)|do not (?:like|enjoy)|can't stand"
-    r"|cannot stand"
-    r"|never liked)|(?:i'm|i am) not (?:really )?(?:a (?:big |huge )?fan of|into)|\w+ doesn't (?:really )?(?:like"
-    r"|enjoy)",
+    r"|cannot stand|never liked)|(?:i'm|i am) not (?:really )?(?:a (?:big |huge )?fan of|into)"
+    r"|\w+ doesn't (?:really )?(?:like|enjoy)",
     re.IGNORECASE,
 )
 _DECIDED_AGAINST = re.compile(
     r"(?:i|we)(?:'ve| have)? (?:\w+ )?(?:decided|agreed|chose|opted) (?:not to|against)\b", re.IGNORECASE
 )
 _CONDITIONAL = re.compile(r"\b(?:if|unless|suppose|imagine)\b", re.IGNORECASE)
-"""What makes the whole sentence a supposition, and not only its clause."""
+"""Makes the whole sentence a supposition, and not only its clause."""
 _FAVOURITE = re.compile(r"(?:my|our) (?:\w+ )?(?:favou?rite|fave)\b", re.IGNORECASE)
 
 
@@ -171,12 +165,12 @@ def _sentence(piece: str, places: list[int], *, in_list: bool) -> Sentence:
 def _spans(piece: str) -> Iterator[tuple[int, int]]:
     start = 0
     for found in _BOUNDARY.finditer(piece):
-        yield _trimmed(piece, start, found.start())
+        yield _trim(piece, start, found.start())
         start = found.end()
-    yield _trimmed(piece, start, len(piece))
+    yield _trim(piece, start, len(piece))
 
 
-def _trimmed(piece: str, start: int, end: int) -> tuple[int, int]:
+def _trim(piece: str, start: int, end: int) -> tuple[int, int]:
     while start < end and piece[start] in " (\"'-–—,.!?;:":
         start += 1
     lead = _LEADING.match(piece, start, end)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 FIRM, LIKELY = 0.9, 0.7
-"""How sure a way of saying it is."""
+"""The confidence of a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,8 @@ _COUNTED = (
     r"|logged|raised|sold|added|cooked|baked|knitted|recorded|climbed|taught|hosted|been to|been on)"
 )
 _UNIT = (
-    rf"(?P<of>(?!(?:of|or|and|more|day|thing|things|times?|years?|percent|people|saved)\b){WORDS}(?: (?!(?:on|with"
-    rf"|for|of"
-    rf"|in) "
-    rf"(?:it|them|me|this|that|us)\b){WORDS}){{0,7}})"
+    rf"(?P<of>(?!(?:of|or|and|more|day|thing|things|times?|years?|percent|people|saved)\b){WORDS}(?: (?!(?:on|with|for"
+    rf"|of|in) (?:it|them|me|this|that|us)\b){WORDS}){{0,7}})"
 )
 _ORDINAL = r"(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d{1,3}(?:st|nd|rd|th))"
 _MEASURE = (
@@ -98,7 +96,7 @@ _OFFICE = (
     r"|therapist|physician|landlord|landlady|lawyer|accountant|employer|roommate|flatmate|assistant|wife|husband|spouse"
     r"|fianc[ée]e?|girlfriend|boyfriend|bank|insurer|gym|carrier|hometown|time zone|timezone)"
 )
-"""What one has one of at a time, and a name says which."""
+"""A person has one of these at a time, and a name says which."""
 
 OF_THE_SPEAKER: tuple[Rule, ...] = (
     *_rules(
@@ -136,10 +134,9 @@ OF_THE_SPEAKER: tuple[Rule, ...] = (
     ),
     *_rules(
         "status",
-        rf"(?:i {OFTEN}work|{AM} {ALREADY}working|i {ALREADY}(?:started|began) (?:working|work|a (?:new )?job)"
-        rf"|(?:i|i've|i have) {ALREADY}(?:got|landed|accepted|took|taken) (?:a|the|my)(?: new| dream)? "
-        rf"(?:job|role|position|gig)) (?:as|at|for) "
-        rf"(?P<object>(?!(?:it|this|that|home|least|the moment|night|now|me|him|her)\b){REST})",
+        rf"(?:i {OFTEN}work|{AM} {ALREADY}working|i {ALREADY}(?:started|began) (?:working|work|a (?:new )?job)|(?:i"
+        rf"|i've|i have) {ALREADY}(?:got|landed|accepted|took|taken) (?:a|the|my)(?: new| dream)? (?:job|role|position"
+        rf"|gig)) (?:as|at|for) (?P<object>(?!(?:it|this|that|home|least|the moment|night|now|me|him|her)\b){REST})",
         rf"i(?:'ve| have)? {ALREADY}(?:got|landed|found|started|took|accepted|have) (?P<object>(?:an?|my|the) "
         rf"(?:{WORDS} ){{0,3}}?(?:job|internship|position))(?! (?:interview|offer|fair|hunt|search|application))\b",
         subject="{me}'s job",
@@ -172,11 +169,10 @@ OF_THE_SPEAKER: tuple[Rule, ...] = (
 _NO_TASTE = (
     r"(?!(?:it|this|that|that's|those|these|them|how|what|when|where|why|your|you|you're|you've|him|her|his|their|its"
     r"|hearing|seeing|a (?:good|little|bit)|for|so|i|we|everything|all|each other|us|to (?:see|hear|know|think|say"
-    r"|help|do)"
-    r"|to$)\b|to$|[^\n]{0,80}\b(?:you|your|them|him|it|this|these|those|that's)\b"
-    r"|the (?!outdoors|beach|ocean|mountains?|sea|snow|summer|winter|city|countryside|thrill|rain|cold|heat|gym)\b)"
+    r"|help|do)|to$)\b|to$|[^\n]{0,80}\b(?:you|your|them|him|it|this|these|those|that's)\b|the (?!outdoors|beach|ocean"
+    r"|mountains?|sea|snow|summer|winter|city|countryside|thrill|rain|cold|heat|gym)\b)"
 )
-"""What is liked in passing says nothing of a taste."""
+"""A liking in passing is no taste."""
 _LIKE = r"(?:love|like|enjoy|prefer|adore)"
 _LIKES = r"(?:loves|likes|enjoys|prefers|adores)"
 _DISLIKE = (
@@ -256,13 +252,11 @@ _WHAT_IS_NAMED = rf"(?P<subject>{_SOMETHING}(?:(?:the|our|my) )?(?:{WORDS} ){{0,
 
 _STATE = (
     r"(?P<object>(?:fully |completely |partly |mostly |still |all )?(?:done|finished|complete|completed|broken|down"
-    r"|live"
-    r"|deployed|released|published|ready|deprecated|retired|decommissioned|discontinued"
-    r"|merged|fixed|passing|failing|on hold|blocked|deleted|removed"
-    r"|archived|renamed|disabled|enabled|installed|on track|on schedule|on shaky ground|in progress|offline"
-    r"|online|cancelled|canceled|postponed|approved|rejected|closed|open|out of date|up to date|up and running|running"
-    r"|hot-reloaded|abandoned|obsolete|paused|sold out|under construction|under review|in production|in beta))"
-    r"(?: (?:now|again|already|today|yesterday))?"
+    r"|live|deployed|released|published|ready|deprecated|retired|decommissioned|discontinued|merged|fixed|passing"
+    r"|failing|on hold|blocked|deleted|removed|archived|renamed|disabled|enabled|installed|on track|on schedule"
+    r"|on shaky ground|in progress|offline|online|cancelled|canceled|postponed|approved|rejected|closed|open"
+    r"|out of date|up to date|up and running|running|hot-reloaded|abandoned|obsolete|paused|sold out"
+    r"|under construction|under review|in production|in beta))(?: (?:now|again|already|today|yesterday))?"
 )
 _VERSION = r"(?:(?:version )?v?\d[\w.-]{0,20})"
 _KNOB = (
@@ -270,7 +264,7 @@ _KNOB = (
     r"|quota|delay|window|ratio|concurrency|capacity|cap|maximum|minimum|level|retention|frequency|replicas|workers"
     r"|retries|cache|seed)"
 )
-"""What a thing can be set to by a number."""
+"""Settings that take a number."""
 _AMOUNT = (
     r"(?:\d[\w.,:%-]{0,20}(?<![.,:-])(?: (?:ms|s|seconds?|minutes?|hours?|days?|weeks?|[kmg]i?b|bytes?|tokens?|rows?"
     r"|items?|percent|px|per (?:second|minute|hour|day)))?)"
@@ -278,7 +272,7 @@ _AMOUNT = (
 _IN_PASSING = (
     r"to (?:spend (?:\w{1,20} ){0,2}(?:time|day|evening|weekend)|go (?:to|for|out)|take a (?:break|walk|trip|look|nap))"
 )
-"""How one passes the time decides nothing that lasts."""
+"""Pastimes are no decisions that last."""
 _GADGET = (
     r"(?:dog|puppy|pup|cat|kitten|rabbit|bunny|hamster|guinea pig|turtle|tortoise|parrot|bird|fish|snake|lizard|horse"
     r"|pet|car|truck|van|suv|motorcycle|bike|bicycle|scooter|boat|house|home|apartment|condo|cabin|piano|keyboard"
@@ -402,16 +396,14 @@ OF_THINGS: tuple[Rule, ...] = (
 _SOON = r"(?:(?:just|also|definitely|probably|finally|actually|really|now|still|totally) ){0,2}+"
 _NO_PLAN = (
     r"(?!(?:be|have|let|keep|get (?:back|there)|see (?:you|ya|how|what)|check it|give it|never|always|remember|need"
-    r"|make sure|do (?:it|this|that|so|my best)|try (?:my best|to|it|that|them|harder)|tell you|know|miss|love"
-    r"|support|say"
-    r"|admit|bet)\b)"
+    r"|make sure|do (?:it|this|that|so|my best)|try (?:my best|to|it|that|them|harder)|tell you|know|miss|love|support"
+    r"|say|admit|bet)\b)"
 )
 
 INTENT = re.compile(
     rf"(?:(?:i|we)(?:'ll| will| shall) {_SOON}|(?:i'm|i am|we're|we are) {_SOON}(?:going to|gonna|planning to"
-    rf"|planning on"
-    rf"|planning|set to|scheduled to|about to) |(?:i|we) {_SOON}(?:plan to|plan on|intend to"
-    rf"|aim to|will be|'ll be) ){_NO_PLAN}(?P<what>[^\n]{{3,200}})",
+    rf"|planning on|planning|set to|scheduled to|about to) |(?:i|we) {_SOON}(?:plan to|plan on|intend to|aim to"
+    rf"|will be|'ll be) ){_NO_PLAN}(?P<what>[^\n]{{3,200}})",
     re.IGNORECASE,
 )
 """The future tense and its like, from the beginning of a clause."""
@@ -424,7 +416,7 @@ ARRANGED = re.compile(
     r"|(?:i've got|we've got|i have|we have|i got)(?: also)? (?P<event>(?:an?|my|our|another) [^\n]{3,160})",
     re.IGNORECASE,
 )
-"""What stands in the calendar already; only with a later day beside it, since the same words tell of the present."""
+"""An entry of the calendar; only with a later day beside it, since the same words tell of the present."""
 
 REMINDER = re.compile(r"(?:please |can you )?remind me (?:to |about )(?P<what>[^\n]{3,200})", re.IGNORECASE)
 
@@ -441,13 +433,12 @@ DATE_PHRASE = re.compile(
     rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|{_MONTH}(?: \d{{4}})?)(?=$|[\s,.;!])",
     re.IGNORECASE,
 )
-"""How a plan may name its day, with what leads into it."""
+"""The day of a plan, with the words that lead into it."""
 
 CONDITION = re.compile(
     r"(?<!see )(?<!ask )(?<!know )(?<!check )(?<!wonder )(?<!wondering )(?<!sure )\b(?P<condition>(?:when|once"
     r"|as soon as|after|if|whenever|until|before) (?!\w+ing\b|that\b|all\b|then\b|necessary\b|possible\b|needed\b"
-    r"|ever\b|you\b)"
-    r"[^\n,;]{4,120})",
+    r"|ever\b|you\b)[^\n,;]{4,120})",
     re.IGNORECASE,
 )
-"""What has to happen first."""
+"""An event that has to happen first."""

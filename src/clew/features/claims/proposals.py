@@ -1,7 +1,7 @@
-"""What a text says that could be a fact or a plan: candidates, for someone to look at.
+"""Reads candidates for facts and plans from a text, for the operator to accept or decline.
 
 Deterministic, without a model, and precise rather than eager: a question, a condition, a denial, a guess, a quotation
-or a piece of code proposes nothing. Nothing is written here, and nothing that is proposed holds before it was accepted.
+or a piece of code proposes nothing. Clew writes nothing here; a proposal holds nothing until somebody accepts it.
 """
 
 from __future__ import annotations
@@ -30,15 +30,12 @@ from clew.text.dates import day_ahead, day_before
 MOST_WORDS = 9
 
 _STOP = re.compile(
-    r"\s(?:(?:and (?:i|we|it|they|he|she|you|then|now|so)|but|so|that (?:are|is|i|we|was|were|have|has|had|my)"
-    r"|because|since|when|while|as|after|before|until|which"
-    r"|who|where|though|if|than|or else|instead"
-    r"|rather|ever since|thanks to|due to|at the moment|right now|these days|so far|as well|too|lately|recently|a lot"
-    r"|so much|very much|the most|more than|yesterday|today|tonight|tomorrow|last (?:night|week|month|year"
-    r"|\w+day)"
-    r"|this (?:morning|week|weekend|month|year)|next (?:week|weekend|month|year|\w+day)|\w+ (?:days?|weeks?|months?"
-    r"|years?)"
-    r" ago|on \w+day|now|again|already|anymore|every (?:day|morning|night|week))\b)",
+    r"\s(?:(?:and (?:i|we|it|they|he|she|you|then|now|so)|but|so|that (?:are|is|i|we|was|were|have|has|had|my)|because"
+    r"|since|when|while|as|after|before|until|which|who|where|though|if|than|or else|instead|rather|ever since"
+    r"|thanks to|due to|at the moment|right now|these days|so far|as well|too|lately|recently|a lot|so much|very much"
+    r"|the most|more than|yesterday|today|tonight|tomorrow|last (?:night|week|month|year|\w+day)|this (?:morning|week"
+    r"|weekend|month|year)|next (?:week|weekend|month|year|\w+day)|\w+ (?:days?|weeks?|months?|years?) ago|on \w+day"
+    r"|now|again|already|anymore|every (?:day|morning|night|week))\b)",
     re.IGNORECASE,
 )
 _EDGES = " \t,.;:!?\"'“”‘’()[]*_~-–—"
@@ -52,12 +49,12 @@ _NO_NAME_ENDS = frozenset(
     actually now just also still already currently really only even then too to not as so that which who it its it's
     that's""".split()
 )
-"""Verbs and what goes with them: no thing's name ends in one."""
+"""Verbs and adverbs: no thing's name ends in one."""
 _NO_NAME = _NO_NAME_ENDS | frozenset("one two three four five six both all each some any of in on at for with".split())
 
 
 def phrase(text: str) -> str:
-    """The beginning of what was said, up to where another thought starts; empty where nothing is left."""
+    """The beginning of a text, up to the next thought; empty where nothing is left."""
     stop = _STOP.search(text)
     head = bare(text[: stop.start()] if stop else text)
     while (loose := _TRAILING.search(head)) is not None:
@@ -71,7 +68,7 @@ def thing(text: str) -> str:
 
 
 def subject(text: str) -> str:
-    """A thing that something can be said of: without the verbs and adverbs behind it; empty where no more is left."""
+    """A phrase as a subject: without the verbs and adverbs behind it; empty where nothing else is left."""
     words = thing(text).split()
     while words and words[-1].casefold() in _NO_NAME_ENDS:
         words.pop()
@@ -84,24 +81,24 @@ def bare(text: str, most_words: int = MOST_WORDS) -> str:
 
 
 PLAN = "plan"
-"""The predicate of a proposal that is future intent, and no fact."""
+"""The predicate of a proposal of a plan."""
 
 NOBODY = "user"
-"""The subject of what is said in the first person, where the speaker has no name."""
+"""The subject of the first person, where the speaker has no name."""
 
 READ_CHARS = 8_000
-"""Of a longer text, the beginning: what is behind it is a paste."""
+"""The beginning of a text that is read: the rest of a longer one is a paste."""
 
 MOST = 16
-"""Of the candidates of one text; a text that has more is a table or a log."""
+"""The most candidates of one text; a text with more is a table or a log."""
 
 SECOND_HAND = 0.6
-"""How much less is believed of what an assistant says."""
+"""The share of its confidence that a statement of an assistant keeps."""
 
 _PLANNED = 0.8
 _PLAN_WORDS = 16
 _OPENING_CHARS = 40
-"""Of a sentence, where "next month" before the plan is its day, and not that of something else."""
+"""The beginning of a sentence in which "next month" is the day of the plan, and not of something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +120,14 @@ class Proposal:
     start: int
     end: int
     valid_from_ms: int | None = None
-    """The day from which the text says it holds; None where it names none."""
+    """The first day it holds; None where the text names none."""
     confidence: float = 1.0
     trigger: Trigger | None = None
     """Of a plan."""
 
 
 def proposals(text: str, speaker: str, ts_ms: int, role: Role | None) -> tuple[Proposal, ...]:
-    """The candidates of a text, in the order they stand in. `speaker` is who says "I"; `role` is None for a note."""
+    """The candidates of a text, in its order. `speaker` is who says "I"; `role` is None for a note."""
     if role in (Role.TOOL_CALL, Role.TOOL_RESULT):
         return ()
     reader = _Reader(speaker.strip() or NOBODY, ts_ms, in_person=role in (Role.USER, None))
@@ -142,7 +139,7 @@ def proposals(text: str, speaker: str, ts_ms: int, role: Role | None) -> tuple[P
 
 
 def key_of(ref: str, proposal: Proposal) -> str:
-    """The name of a candidate for as long as its text stands: what it says, and of which record."""
+    """The id of a candidate, made from what it says and from its record."""
     parts = (ref, proposal.subject, proposal.predicate, proposal.object)
     return f"c_{digest(*parts, size_bytes=ID_BYTES).hex()}"
 
@@ -182,7 +179,7 @@ class _Reader:
             return None
         parts = {name: phrase(value) for name, value in match.groupdict().items() if value is not None}
         subject = self._subject(rule, parts)
-        object_ = _filled(rule.object, parts)
+        object_ = _fill(rule.object, parts)
         if not subject or not object_:
             return None
         return Proposal(
@@ -200,22 +197,22 @@ class _Reader:
             named = parts["subject"]
             mine = _MINE.match(named)
             if mine and self.in_person:
-                return _filled("{me}'s {of}", {"me": self.me, "of": subject(named[mine.end() :])})
+                return _fill("{me}'s {of}", {"me": self.me, "of": subject(named[mine.end() :])})
             return subject(named)
-        return _filled(rule.subject, {**{name: thing(value) for name, value in parts.items()}, "me": self.me})
+        return _fill(rule.subject, {**{name: thing(value) for name, value in parts.items()}, "me": self.me})
 
     # --- plans -----------------------------------------------------------------------------------------
 
     def _plan(self, sentence: Sentence) -> Proposal | None:
         """The first intent of a sentence that has a day to come, or a condition."""
         for clause in () if sentence.asks else sentence.clauses:
-            what, arranged = _intended(clause)
+            what, arranged = _intent(clause)
             trigger = self._trigger(sentence, clause, arranged=arranged) if what else None
             if trigger is not None:
                 return Proposal(
                     subject=self.me,
                     predicate=PLAN,
-                    object=bare(_undated(what, trigger, self.ts_ms), _PLAN_WORDS),
+                    object=bare(_without_day(what, trigger, self.ts_ms), _PLAN_WORDS),
                     start=clause.start,
                     end=clause.end,
                     confidence=_PLANNED,
@@ -224,7 +221,7 @@ class _Reader:
         return None
 
     def _trigger(self, sentence: Sentence, clause: Clause, *, arranged: bool) -> Trigger | None:
-        """The day and the condition of a plan, beside it or where its sentence opens; None where it has neither."""
+        """The day and the condition of a plan, in its clause or where its sentence opens; None where it has neither."""
         date_ms = day_ahead(clause.text, self.ts_ms)
         if arranged:
             return Trigger(date_ms) if date_ms is not None and date_ms > self.ts_ms else None
@@ -238,16 +235,16 @@ class _Reader:
 
 
 _RULES: tuple[Rule, ...] = (*OF_THE_SPEAKER, *TASTES, *OF_THINGS)
-"""The first that fits says what a clause means; what is said of the speaker comes before what is said of things."""
+"""The first that matches a clause wins; rules of the speaker come before rules of things."""
 
 _YOU = re.compile(r"\b(?:you|your|ya|u)\b", re.IGNORECASE)
-"""What is offered to someone in passing is no plan, unless it has a day."""
+"""An offer to somebody is no plan, unless it has a day."""
 
 _MINE = re.compile(r"(?:my|our)\s", re.IGNORECASE)
 
 
-def _intended(clause: Clause) -> tuple[str, bool]:
-    """What a clause means to do, and whether only a day to come makes it a plan."""
+def _intent(clause: Clause) -> tuple[str, bool]:
+    """The deed that a clause intends, and whether only a day to come makes it a plan."""
     if clause.doubted:
         return "", False
     for pattern in (REMINDER, INTENT):
@@ -258,8 +255,8 @@ def _intended(clause: Clause) -> tuple[str, bool]:
     return (match["what"] or match["event"], True) if match else ("", True)
 
 
-def _undated(what: str, trigger: Trigger, ts_ms: int) -> str:
-    """What is meant without the words for its day, which mean another one later; as it is where no more is said."""
+def _without_day(what: str, trigger: Trigger, ts_ms: int) -> str:
+    """The deed without the words for its day, which mean another day later; whole where nothing else is left."""
     if trigger.date_ms is None:
         return what
     is_day = (day_ahead(found[0], ts_ms) == trigger.date_ms for found in DATE_PHRASE.finditer(what))
@@ -267,8 +264,8 @@ def _undated(what: str, trigger: Trigger, ts_ms: int) -> str:
     return left if any(char.isalnum() for char in left) else what
 
 
-def _filled(template: str, parts: dict[str, str]) -> str:
-    """The template with its parts; nothing where one that it needs is empty or missing."""
+def _fill(template: str, parts: dict[str, str]) -> str:
+    """The template with its parts; empty where a part is empty or missing."""
     if "(favourite {of})" in template and not parts.get("of"):
         template = "{object} (favourite)"
     needed = _NEEDED.findall(template)

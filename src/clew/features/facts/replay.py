@@ -1,7 +1,7 @@
-"""What is true of each subject, and since when: replayed from the log of facts, and from nothing else.
+"""Replays the log of facts, and nothing else: which facts hold of each subject, and since when.
 
-Two clocks are kept apart: when a thing was true, and when it was recorded. What was believed at some moment is
-replayed from what had been recorded by then.
+Valid time and recorded time are two clocks. To learn what Clew knew at some moment, it replays the entries recorded by
+then.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FOREVER_MS = 2**63 - 1
 
 
 class Fact(Struct, frozen=True, kw_only=True, gc=False):
-    """A value over one stretch of time, with everything that was asserted of it."""
+    """A value over one stretch of time, with all its assertions."""
 
     id: str
     subject: str
@@ -30,7 +30,7 @@ class Fact(Struct, frozen=True, kw_only=True, gc=False):
     object: str
     valid_from_ms: int
     valid_to_ms: int | None
-    """None where no end is known; equal to the beginning where it never held."""
+    """None without an end; equal to the beginning where it never held."""
     recorded_ms: int
     sources: tuple[str, ...]
     """Of all its assertions."""
@@ -39,9 +39,9 @@ class Fact(Struct, frozen=True, kw_only=True, gc=False):
     ended_by: str | None
     """The assertion that ended it."""
     invalidated: bool
-    """Whether it ended because it was taken back."""
+    """Whether an invalidation ended it."""
     assertions: tuple[Assertion, ...]
-    """Each supports it by itself, with all of its own sources."""
+    """Each supports the fact by itself, with all of its own sources."""
 
     @property
     def ref(self) -> str:
@@ -60,19 +60,19 @@ class Fact(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Ending(NamedTuple):
-    """That an assertion does not hold from some moment on."""
+    """The end of an assertion."""
 
     at_ms: int
     by: str | None = None
-    """The assertion that supersedes it; None where it was taken back."""
+    """The assertion that supersedes it; None for an invalidation."""
 
 
 def replay(
     assertions: Sequence[Assertion], endings: Mapping[str, Sequence[Ending]], registry: Registry
 ) -> tuple[Fact, ...]:
-    """The facts of one subject, from what was asserted and, by assertion, what ended that.
+    """The facts of one subject, from its assertions and the endings of each, by id.
 
-    The subject is written as whoever named it first wrote it.
+    The first assertion gives the subject its spelling.
     """
     subject = min(assertions, key=lambda each: (each.recorded_ms, each.id)).subject
     lanes: dict[tuple[str, ...], list[_Span]] = {}
@@ -84,7 +84,7 @@ def replay(
 
 
 class _Span(NamedTuple):
-    """How long an assertion holds as far as it, and what ended it, says."""
+    """How long an assertion holds by its own end and its endings."""
 
     assertion: Assertion
     end_ms: int
@@ -103,7 +103,7 @@ class _Span(NamedTuple):
 
 
 def _span(assertion: Assertion, endings: Sequence[Ending]) -> _Span:
-    own_end_ms = FOREVER_MS if assertion.valid_to_ms is None else assertion.valid_to_ms
+    own_end_ms = _own_end(assertion)
     first = min(endings, key=lambda ending: (ending.at_ms, ending.by or ""), default=None)
     if first is None or first.at_ms >= own_end_ms:
         return _Span(assertion, own_end_ms)
@@ -112,7 +112,7 @@ def _span(assertion: Assertion, endings: Sequence[Ending]) -> _Span:
 
 @dataclass(slots=True)
 class _Run:
-    """Assertions of one value that follow on each other without a gap."""
+    """Assertions of one value without a gap between them."""
 
     spans: list[_Span]
     end_ms: int
@@ -132,15 +132,15 @@ class _Run:
 
 
 def _runs(spans: Sequence[_Span]) -> Iterator[_Run]:
-    """What becomes of assertions of which one holds at a time, in the order in which they begin."""
+    """The runs of assertions of which one holds at a time, given in the order in which they begin."""
     last: _Run | None = None
     holding = (span for span in spans if not span.never_held)
     for _, together in groupby(holding, key=lambda span: span.start_ms):
         beginning = list(together)
         winner = beginning[-1]
         agreeing = [span for span in beginning if span.assertion.key == winner.assertion.key]
-        outdone = [span for span in beginning if span.assertion.key != winner.assertion.key]
-        yield from (_Run([span], span.start_ms, winner.assertion.id) for span in outdone)
+        losing = [span for span in beginning if span.assertion.key != winner.assertion.key]
+        yield from (_Run([span], span.start_ms, winner.assertion.id) for span in losing)
         if last is not None and last.continues_with(winner):
             last.join(agreeing)
             continue
@@ -151,6 +151,10 @@ def _runs(spans: Sequence[_Span]) -> Iterator[_Run]:
     if last is not None:
         yield last
     yield from (_Run([span], span.start_ms) for span in spans if span.never_held)
+
+
+def _own_end(assertion: Assertion) -> int:
+    return FOREVER_MS if assertion.valid_to_ms is None else assertion.valid_to_ms
 
 
 def _last_end(spans: Sequence[_Span]) -> int:
@@ -178,13 +182,10 @@ def _fact(subject: str, run: _Run) -> Fact:
     )
 
 
-__all__ = ["Fact", "Facts"]
-
-
 class Facts:
     """All facts of one collection, kept up to date entry by entry.
 
-    Whoever reads while another thread adds an entry sees each subject as it was before or as it is after.
+    A reader sees each subject before or after an entry that another thread adds, and nothing in between.
     """
 
     def __init__(self, registry: Registry, entries: Iterable[Entry] = (), malformed: Iterable[str] = ()) -> None:
@@ -196,14 +197,14 @@ class Facts:
         self._of_subject: dict[str, list[Assertion]] = {}
         self._taken_back: dict[str, list[Invalidation]] = {}
         self._superseded_by: dict[str, list[Assertion]] = {}
-        """Both by the assertion that was named, whether it is known yet or not."""
+        """Both by the assertion that an entry names, whether that is known yet or not."""
         self._citing: dict[str, list[str]] = {}
         self._replayed: dict[str, tuple[Fact, ...]] = {}
         self._by_id: dict[str, Fact] = {}
         self.add(entries, malformed)
 
     def add(self, entries: Iterable[Entry], malformed: Iterable[str] = ()) -> None:
-        """Take in what was recorded; an entry that is known already changes nothing."""
+        """Take in entries; one that is known already changes nothing."""
         touched: dict[str, None] = {}
         for entry in entries:
             touched.update(dict.fromkeys(self._take_in(entry)))
@@ -213,14 +214,14 @@ class Facts:
             self._replayed[name] = found
         self.malformed += tuple(malformed)
 
-    # --- asking ----------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------------
 
     @property
     def is_empty(self) -> bool:
         return not self._assertions
 
     def get(self, id_: str) -> Fact | None:
-        """The fact that an assertion is part of."""
+        """The fact that an assertion belongs to."""
         return self._by_id.get(id_)
 
     def citing(self, ref: str) -> tuple[Fact, ...]:
@@ -229,19 +230,19 @@ class Facts:
         return tuple({fact.id: fact for fact in found if fact is not None}.values())
 
     def current(self, subject: str | None = None, predicate: str | None = None, *, at_ms: int) -> tuple[Fact, ...]:
-        """What holds at a moment."""
+        """The facts that hold at a moment."""
         return self.as_of(at_ms, FOREVER_MS, subject, predicate)
 
     def as_of(
         self, valid_ms: int, recorded_ms: int, subject: str | None = None, predicate: str | None = None
     ) -> tuple[Fact, ...]:
-        """What held at one moment, as far as it had been recorded by another."""
+        """The facts that held at one moment, as far as Clew had recorded them by another."""
         names = list(self._replayed) if subject is None else [fold(subject)]
         known = (fact for name in names for fact in self._known(name, recorded_ms) if fact.is_current(valid_ms))
         return tuple(fact for fact in known if predicate in (None, fact.predicate))
 
     def timeline(self, subject: str, predicate: str | None = None) -> tuple[Fact, ...]:
-        """All that ever held of a subject, oldest first, and what was asserted and never held."""
+        """All facts of a subject, oldest first, also those that never held."""
         found = (fact for fact in self._replayed.get(fold(subject), ()) if predicate in (None, fact.predicate))
         return tuple(sorted(found, key=_in_time))
 
@@ -264,24 +265,23 @@ class Facts:
         return list(self._invalidations.values())
 
     def own_end_ms(self, assertion: Assertion) -> int | None:
-        """When an assertion ends by itself, or by what names it; whatever else was said of the same matter."""
-        own_ms = FOREVER_MS if assertion.valid_to_ms is None else assertion.valid_to_ms
-        end_ms = min((own_ms, *(ending.at_ms for ending in self._endings(assertion.id, FOREVER_MS))))
+        """When an assertion ends by itself or by an entry that names it, whatever other values there are."""
+        end_ms = min((_own_end(assertion), *(ending.at_ms for ending in self._endings(assertion.id, FOREVER_MS))))
         return None if end_ms == FOREVER_MS else end_ms
 
-    def taken_back(self, id_: str) -> tuple[Invalidation, ...]:
-        """What took an assertion back."""
+    def invalidations_of(self, id_: str) -> tuple[Invalidation, ...]:
+        """The invalidations that end an assertion."""
         return tuple(self._taken_back.get(id_, ()))
 
     def canonical(self) -> bytes:
-        """Everything that was replayed, in one order, whichever way the entries came."""
+        """All facts as bytes, in one order, in whichever order the entries came."""
         facts = [fact for name in sorted(self._replayed) for fact in sorted(self._replayed[name], key=_in_time)]
         return msgspec.json.encode({"facts": facts, "malformed": sorted(self.malformed)})
 
     # --- taking in -------------------------------------------------------------------------------------
 
     def _take_in(self, entry: Entry) -> Iterator[str]:
-        """The subjects that an entry may change, as they are compared."""
+        """Note an entry, and name the subjects that it may change."""
         if isinstance(entry, Assertion):
             if entry.id not in self._assertions:
                 yield from self._take_assertion(entry)
@@ -301,7 +301,7 @@ class Facts:
         yield from self._changed_with(assertion.id)
 
     def _changed_with(self, id_: str) -> Iterator[str]:
-        """The subject of an assertion, and of those it supersedes: what never held supersedes nothing."""
+        """The subject of an assertion, and of those it supersedes: one that never held supersedes nothing."""
         assertion = self._assertions.get(id_)
         if assertion is not None:
             yield assertion.key[0]
@@ -319,7 +319,7 @@ class Facts:
         return replay(known, endings, self.registry) if known else ()
 
     def _endings(self, id_: str, recorded_ms: int) -> list[Ending]:
-        """What had ended an assertion by then."""
+        """The endings of an assertion that were recorded by a moment."""
         taken_back = (entry for entry in list(self._taken_back.get(id_, ())) if entry.recorded_ms <= recorded_ms)
         superseding = (each for each in list(self._superseded_by.get(id_, ())) if each.recorded_ms <= recorded_ms)
         return [
@@ -328,11 +328,9 @@ class Facts:
         ]
 
     def _ever_held(self, assertion: Assertion, recorded_ms: int) -> bool:
-        """Whether an assertion holds for any time, as far as it itself, and who took it back, says."""
-        taken_back = self._taken_back.get(assertion.id, ())
-        ends = (entry.at_ms for entry in taken_back if entry.recorded_ms <= recorded_ms)
-        own_end_ms = FOREVER_MS if assertion.valid_to_ms is None else assertion.valid_to_ms
-        return min((own_end_ms, *ends)) > assertion.valid_from_ms
+        """Whether an assertion holds for any time by its own end and its invalidations."""
+        ends = (entry.at_ms for entry in self._taken_back.get(assertion.id, ()) if entry.recorded_ms <= recorded_ms)
+        return min((_own_end(assertion), *ends)) > assertion.valid_from_ms
 
 
 def _in_time(fact: Fact) -> tuple[int, int, str]:

@@ -77,7 +77,7 @@ def invalidate(parts: Parts, request: FactsInvalidate) -> FactReceipt:
         known = known_facts(parts, request.user_id)
         fact = _find_fact(known, identity.facts_of(request.user_id), request.fact)
         entry = _invalidation(parts, fact, request.at, reason)
-        is_new = all(entry.id != earlier.id for earlier in known.taken_back(fact.id))
+        is_new = all(entry.id != earlier.id for earlier in known.invalidations_of(fact.id))
         if is_new:
             (view,) = views(parts, known, [fact])
             text = f"No longer: {fact.text}" + (f" {reason}" if reason else "")
@@ -250,7 +250,7 @@ def _free_id(known: Facts, assertion: Assertion, named: Sequence[str]) -> str:
     after = ""
     while True:
         id_ = assertion_id(assertion, named, after)
-        taken_back = known.taken_back(id_)
+        taken_back = known.invalidations_of(id_)
         if not taken_back:
             return id_
         after = taken_back[-1].id

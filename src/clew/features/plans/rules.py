@@ -1,8 +1,7 @@
-"""Plans: what someone means to do, and what sets it off. A plan is no fact: it says nothing of how things are.
+"""Plans: a deed that somebody intends, with its day or condition, and the words that close it.
 
-A plan with a day is due from that day on; one with a condition alone is never due by itself, since nobody can tell from
-here whether the condition holds. It stays open until the operator, or the one whose plan it is, says that it is done or
-dropped.
+A plan is due from its day on. A plan with a condition alone is never due by itself, since Clew cannot tell whether the
+condition holds. It stays open until the operator or its owner says that it is done or dropped.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from clew.text.terms import analyse, fold
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """One way of saying it: the whole clause, in which `what` is what it is said of."""
+    """One way to say that a plan ended: the whole clause, whose group `what` is about the plan."""
 
     state: PlanState
     pattern: re.Pattern[str]
@@ -31,7 +30,7 @@ class Ending:
     """Whether the clause tells the deed itself: "I called the dentist"."""
 
     def deed(self, match: re.Match[str]) -> str:
-        """The verb of what was done, as it is planned; empty where the clause only speaks of it."""
+        """The verb of the deed in the present tense; empty where the clause only speaks of the deed."""
         if "deed" in match.re.groupindex:
             verb = match["deed"].lower()
         else:
@@ -39,7 +38,7 @@ class Ending:
         return _PRESENT.get(verb) or _PARTICIPLES.get(verb, verb)
 
     def told(self, match: re.Match[str]) -> str:
-        """What it is said of, without its verb where it is a deed."""
+        """What the plan is about, without the verb of a deed."""
         return match["what"].partition(" ")[2] if self.by_verb else match["what"]
 
 
@@ -57,7 +56,7 @@ _PARTICIPLES = _PRESENT | dict(
     begun:begin sung:sing run:run flown:fly""".split()
 )
 _TELLING = [verb for verb, present in _PARTICIPLES.items() if present not in ("do", "make", "go", "get")]
-"""Those that say by themselves what was done."""
+"""Participles that name a deed by themselves."""
 
 _I = r"(?:i|we)(?:'ve| have)?"
 _NOW = r"(?:(?:just|already|finally|now|actually) ){0,2}"
@@ -105,14 +104,13 @@ ENDINGS: tuple[Ending, ...] = (
     ),
     _ending(PlanState.DONE, rf"(?:done|finished|done with|finished with):? {_WHAT}"),
 )
-"""The deed itself comes first: who planned to cancel something and cancelled it has done it."""
-
+"""Deeds come first: somebody who planned to cancel something and cancelled it has done it."""
 
 PLAN = "plan"
-"""Where a plan's metadata says what it is: what, date, condition."""
+"""The key of a record's metadata that holds a plan: what, date, condition."""
 
 READ_CHARS = 2_000
-"""Of a turn, when it is asked whether it closes a plan: who says that something is done says it soon."""
+"""The beginning of a turn in which it may close a plan: people say soon that something is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +123,14 @@ class Plan:
     sources: tuple[str, ...]
     recorded_ms: int
     since_ms: int = 0
-    """When it was first meant; what was said before that does not close it."""
+    """When its owner first said it; a turn before that does not close it."""
     closed_by: str = ""
     """The reference of the turn that closed it; empty where the operator did, or nobody."""
     proposal: str = ""
     """The id of the proposal it was accepted from."""
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether it is open and its day has come, by the calendar of where this runs."""
+        """Whether it is open and its day has come, by the local calendar."""
         return self.state is PlanState.OPEN and self.day is not None and self.day <= _local_day(now_ms)
 
 
@@ -157,18 +155,18 @@ def plan_in(record: Record) -> Plan | None:
     )
 
 
-def described(what: str, day: date | None, condition: str) -> str:
-    """A plan as it is read and found: it says of itself that it is one."""
+def describe(what: str, day: date | None, condition: str) -> str:
+    """The text of a plan, by which it is read and found; it says that it is a plan."""
     when = "; ".join(filter(None, (day.isoformat() if day else "", condition)))
     return f"Plan: {what} ({when})" if when else f"Plan: {what}"
 
 
 def closing(text: str, plans: Sequence[Plan]) -> tuple[Plan, PlanState] | None:
-    """The open plan that the words of its owner close, and how; None unless they say so of exactly one plan.
+    """The open plan that the words of its owner close, and how; None unless they close exactly one plan.
 
-    What they speak of must be the plan itself: one says all that the other says, and at least half of it.
+    They must mean the plan itself: one holds all terms of the other, and at least half as many.
     """
-    told = list(_told(text))
+    told = list(_endings_in(text))
     still_open = [(plan, _terms(plan.what)) for plan in plans if told and plan.state is PlanState.OPEN]
     for state, deed, said in told:
         meant = [plan for plan, planned in still_open if deed <= planned and _is_meant(deed | said, planned)]
@@ -178,12 +176,12 @@ def closing(text: str, plans: Sequence[Plan]) -> tuple[Plan, PlanState] | None:
 
 
 def tells_of_an_end(text: str) -> bool:
-    """Whether a text says of anything that it is done or dropped; without that, it closes no plan."""
-    return next(_told(text), None) is not None
+    """Whether a text says of anything that it is done or dropped. A text that does not closes no plan."""
+    return next(_endings_in(text), None) is not None
 
 
-def _told(text: str) -> Iterator[tuple[PlanState, frozenset[str], frozenset[str]]]:
-    """Each way in which a text says that something ended: how, by which deed, and what."""
+def _endings_in(text: str) -> Iterator[tuple[PlanState, frozenset[str], frozenset[str]]]:
+    """Everything that a text says ended: how, by which deed, and the terms of what it was."""
     for sentence in sentences_of(text[:READ_CHARS]):
         for clause in () if sentence.asks else sentence.clauses:
             for ending in ENDINGS:
@@ -198,17 +196,16 @@ def _is_meant(said: frozenset[str], planned: frozenset[str]) -> bool:
 
 
 def _terms(text: str) -> frozenset[str]:
-    """What it is about: the stems of its words, without those that only say when, whose and how soon."""
+    """The stems of its words, without those that only say when, whose and how soon."""
     return frozenset(analyse(_WHEN.sub(" ", fold(text)))) - _IDLE
 
 
 _MONTH = r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _WHEN = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|(?:on |by |this |next |last |coming )?(?:mon|tues|wednes|thurs|fri|satur"
-    r"|sun)day"
-    r"|(?:this|next|last|coming) (?:week|weekend|month|year|morning|afternoon|evening)|in (?:a|an|\w{1,9}) (?:days?"
-    r"|weeks?"
-    r"|months?)|(?:on |by )?\d{4}-\d\d-\d\d|(?:on |by |in )?(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? "
+    r"|sun)day|(?:this|next|last|coming) (?:week|weekend|month|year|morning|afternoon|evening)|in (?:a|an"
+    r"|\w{1,9}) (?:days?|weeks?|months?)|(?:on |by )?\d{4}-\d\d-\d\d|(?:on |by |in )?(?:the )?\d{1,2}(?:st|nd|rd"
+    r"|th)?(?: of)? "
     + _MONTH
     + r"|(?:on |by |in )?"
     + _MONTH
@@ -230,6 +227,3 @@ def _text(value: Any) -> str:
 
 def _local_day(now_ms: int) -> date:
     return datetime.fromtimestamp(now_ms / 1000).date()
-
-
-__all__ = ["PLAN", "Plan", "PlanState", "closing", "described", "plan_in", "tells_of_an_end"]

@@ -27,7 +27,7 @@ from clew.features.plans.operations import (
     PlanState,
     PlanView,
 )
-from clew.features.plans.rules import PLAN, Plan, closing, described, plan_in, tells_of_an_end
+from clew.features.plans.rules import PLAN, Plan, closing, describe, plan_in, tells_of_an_end
 from clew.kernel.derivation import at_home
 from clew.kernel.intake import draft_of
 from clew.kernel.parts import Parts
@@ -68,7 +68,7 @@ def add(parts: Parts, request: PlansAdd) -> PlanView:
     }
     intake = draft_of(
         parts,
-        described(what, day, condition),
+        describe(what, day, condition),
         collection=collection,
         also=(identity.GLOBAL if request.user_id is None else identity.memories_of(request.user_id),),
         role=None,
