@@ -22,7 +22,7 @@ from clew.features.facts.operations import (
     FactsRebuild,
     FactsStale,
 )
-from clew.features.facts.queries import MAX_LISTED, listed, page
+from clew.features.facts.queries import MAX_LISTED, list_facts, page
 from clew.features.facts.replay import Fact, Facts
 from clew.features.facts.truth import FactViews, Grounds, known_facts
 from clew.kernel.parts import Parts
@@ -73,7 +73,7 @@ def stale(parts: Parts, request: FactsStale) -> FactList:
         return (fact for fact in facts if not fact.never_held and grounds.support(fact).reasons)
 
     found, following = page(known, choose, cursor, limit)
-    return listed(parts, known, found, at_ms=parts.clock.now_ms(), nothing=NOTHING_STALE, cursor=following)
+    return list_facts(parts, known, found, at_ms=parts.clock.now_ms(), nothing=NOTHING_STALE, cursor=following)
 
 
 @serves(FactsRebuild)

@@ -43,7 +43,7 @@ def pack(parts: Parts, request: FactsPack) -> FactPack:
     check_unicode("query", request.query)
     known = {identity.facts_of(owner): known_facts(parts, owner) for owner in owners_of(request.user_id)}
     nearest, degraded = _nearest(parts, request.query, known, limit)
-    named = [fact for facts in known.values() for fact in _named(facts, request.query, parts.clock.now_ms())]
+    named = [fact for facts in known.values() for fact in _facts_named(facts, request.query, parts.clock.now_ms())]
     found = list({fact.ref: fact for fact in (*named, *nearest)}.values())[: 2 * limit]
     shown = [view for facts in known.values() for view in views(parts, facts, _of(facts, found))]
     order = {fact.ref: place for place, fact in enumerate(found)}
@@ -64,7 +64,7 @@ def _of(known: Facts, found: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in found if known.get(fact.id) is fact]
 
 
-def _named(known: Facts, query: str, now_ms: int) -> Iterator[Fact]:
+def _facts_named(known: Facts, query: str, now_ms: int) -> Iterator[Fact]:
     """The facts that hold of the subjects that a question names."""
     words = [word.strip(_AROUND_WORDS) for word in cut(query).split()]
     seen: set[str] = set()

@@ -23,7 +23,7 @@ def views(parts: Parts, known: Facts, facts: Sequence[Fact]) -> list[FactView]:
     return [_view(known, fact, found[fact.id]) for fact in facts]
 
 
-def listed(
+def list_facts(
     parts: Parts, known: Facts, facts: Sequence[Fact], *, at_ms: int, nothing: str, cursor: int | None = None
 ) -> FactList:
     """Sound facts, and apart from them stale ones."""
@@ -127,7 +127,7 @@ def _at(parts: Parts, request: FactsCurrent | FactsAsOf, at_ms: int, recorded_ms
             limit,
         )
     nothing = nothing_known(request.subject, predicate)
-    return listed(parts, known, found, at_ms=at_ms, nothing=nothing, cursor=following)
+    return list_facts(parts, known, found, at_ms=at_ms, nothing=nothing, cursor=following)
 
 
 def _checked_predicate(known: Facts, name: str | None) -> str | None:

@@ -178,8 +178,8 @@ def _assertion(
     assertion = replace(
         assertion,
         id=_free_id(known, assertion, [fact.id for fact in named]),
-        recorded_ms=_recorded(known, assertion),
-        supersedes=_superseded(known, assertion, named),
+        recorded_ms=_next_recorded_ms(known, assertion),
+        supersedes=_ids_to_end(known, assertion, named),
     )
     return assertion, tuple(dict.fromkeys((*cut, *also_cut)))
 
@@ -201,7 +201,7 @@ def _find_facts(known: Facts, collection: str, names: Sequence[str]) -> list[Fac
     return [_find_fact(known, collection, name) for name in names]
 
 
-def _superseded(known: Facts, assertion: Assertion, named: Sequence[Fact]) -> tuple[str, ...]:
+def _ids_to_end(known: Facts, assertion: Assertion, named: Sequence[Fact]) -> tuple[str, ...]:
     """The assertions that end where this one begins: those of the named facts, and those that it overrules.
 
     A value that another one hides counts, too: it may come to light again. Raises InvalidInput where this one would
@@ -238,7 +238,7 @@ def _runs_into(later: Assertion, assertion: Assertion) -> bool:
     return end_ms is not None and assertion.valid_from_ms < later.valid_from_ms < end_ms
 
 
-def _recorded(known: Facts, assertion: Assertion) -> int:
+def _next_recorded_ms(known: Facts, assertion: Assertion) -> int:
     """A moment after every record of the same subject and predicate, even where the clock stepped back."""
     lane = known.timeline(assertion.subject, assertion.predicate)
     before = max((each.recorded_ms for fact in lane for each in fact.assertions), default=-1)

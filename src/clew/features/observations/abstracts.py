@@ -55,7 +55,7 @@ def sound_lines(written: str, turns: Sequence[ObservedTurn], method: str) -> lis
     found: dict[tuple[int, str], Observation] = {}
     for said in _sentences(written):
         text = " ".join(_CITATION.sub("", said).split())
-        places = _cited(said, len(turns)) or _find_sources(_terms(text), known)
+        places = _cited_places(said, len(turns)) or _find_sources(_terms(text), known)
         sources = [turns[place] for place in places]
         if not sources or not _is_supported(text, [known[place] for place in places]):
             continue
@@ -82,7 +82,7 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(salience.terms_of(text))
 
 
-def _cited(said: str, count: int) -> list[int]:
+def _cited_places(said: str, count: int) -> list[int]:
     """The places of the turns that a line cites; none where one of them does not exist."""
     numbers = [int(number) for found in _CITATION.finditer(said) for number in found[1].split(",")]
     places = sorted({number - 1 for number in numbers})

@@ -219,7 +219,7 @@ class _Observer:
 
     def run(self, log: Log, turns: Sequence[Record], end: int) -> Log:
         """The log with lines of these turns, after the reflector where it grew too long."""
-        seen = [_observed(turn) for turn in turns]
+        seen = [_observed_turn(turn) for turn in turns]
         number = len(log.ends) + 1
         made = observe(seen, self._cost, [line.text for line in log.lines])
         made = self._by_model(seen, made)
@@ -251,7 +251,7 @@ class _Observer:
         return sound_lines(written.text, turns, self._model.name)
 
 
-def _observed(turn: Record) -> ObservedTurn:
+def _observed_turn(turn: Record) -> ObservedTurn:
     message = stored_message(turn)
     return ObservedTurn(
         id=turn.id,

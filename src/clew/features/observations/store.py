@@ -73,7 +73,7 @@ class Log:
 
 def read_log(parts: Parts, session_id: str) -> Log:
     """The log without lines that rest on a quarantined turn."""
-    reached = _reached(parts, session_id)
+    reached = _read_bookmark(parts, session_id)
     collection = identity.observations_of(session_id)
     dropped = frozenset(reached.dropped)
     records = [record for record in every(parts, collection) if record.id not in dropped]
@@ -91,7 +91,7 @@ def write_log(parts: Parts, session_id: str, before: Log, after: Log) -> bool:
     collection = identity.observations_of(session_id)
     held = {record.id for record in every(parts, collection)}
     wanted = {line_id(session_id, line): line for line in after.lines}
-    reached = _reached(parts, session_id)
+    reached = _read_bookmark(parts, session_id)
     if reached.ends and tuple(reached.ends) != before.ends:
         return False
     gone = sorted(held - wanted.keys())
@@ -136,7 +136,7 @@ def _bookmark(session_id: str) -> str:
     return f"observed:{identity.digest(session_id, size_bytes=identity.ID_BYTES).hex()}"
 
 
-def _reached(parts: Parts, session_id: str) -> _Reached:
+def _read_bookmark(parts: Parts, session_id: str) -> _Reached:
     try:
         return msgspec.json.decode(parts.store.bookmark(_bookmark(session_id)) or "{}", type=_Reached)
     except msgspec.MsgspecError:  # from a newer version, or damaged: the lines tell enough of their runs
