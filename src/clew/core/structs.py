@@ -27,7 +27,7 @@ def plain(value: object) -> str:
     """For encoders: a string that knows more than its letters, such as the name of a collection, as a plain one."""
     if isinstance(value, str):
         return str(value)
-    raise NotImplementedError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def subclasses(root: type[T]) -> list[type[T]]:

@@ -149,7 +149,7 @@ def _assertion(record: Record) -> Assertion | None:
     if len(said.hashes) != len(sources) or not said.subject.strip() or not said.object.strip():
         return None
     return Assertion(
-        collection=record.collection,
+        collection=str(record.collection),
         id=record.id,
         subject=said.subject,
         predicate=said.predicate,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clew.core import identity
+from clew.core.collections import Collection
 from clew.errors import InvalidInput
 from clew.features.claims.rules import RELIED_ON
 from clew.features.facts.operations import FactPack, FactsPack, FactView
@@ -76,7 +77,7 @@ def _facts_named(known: Facts, query: str, now_ms: int) -> Iterator[Fact]:
                 yield from known.current(name, at_ms=now_ms)
 
 
-def _nearest(parts: Parts, text: str, known: dict[str, Facts], limit: int) -> tuple[list[Fact], tuple[str, ...]]:
+def _nearest(parts: Parts, text: str, known: dict[Collection, Facts], limit: int) -> tuple[list[Fact], tuple[str, ...]]:
     """The facts that a search for the question finds and that hold now."""
     if not text.strip():
         return [], ()

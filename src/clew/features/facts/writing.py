@@ -63,7 +63,7 @@ def write(parts: Parts, request: FactsAssert, *, by: str, proposal: str = "") ->
         text = sentence(assertion.subject, assertion.predicate, assertion.object)
         trusts = [source.trust for source in ground.sources]
         _check_weight(parts, known, assertion, least(trusts))
-        draft, place = _draft(parts, assertion, text), Place(assertion.collection, assertion.id)
+        draft, place = _draft(parts, assertion, text), Place(Collection(assertion.collection), assertion.id)
         is_new = known.get(assertion.id) is None
         if is_new:
             parts.store.put([*ground.new, claim_record(parts, draft, place, trusts, is_linked=True)])
@@ -81,7 +81,7 @@ def invalidate(parts: Parts, request: FactsInvalidate) -> FactReceipt:
         if is_new:
             (view,) = views(parts, known, [fact])
             text = f"No longer: {fact.text}" + (f" {reason}" if reason else "")
-            draft, place = _draft(parts, entry, text), Place(entry.collection, entry.id)
+            draft, place = _draft(parts, entry, text), Place(Collection(entry.collection), entry.id)
             parts.store.put([claim_record(parts, draft, place, [Trust(view.trust)], is_linked=True)])
     return _receipt(parts, request.user_id, fact.id, is_new, redacted)
 
