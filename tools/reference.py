@@ -28,7 +28,7 @@ from clew.client import Client, connect
 from clew.config import Config
 from clew.engine import Memory
 from clew.errors import ClewError
-from clew.faces.cli.command import Verb, VerbGroup, global_options
+from clew.faces.cli.console.command import Verb, VerbGroup, global_options
 from clew.faces.cli.main import PROGRAM, SECTIONS, cli
 from clew.faces.daemon import compat, wire
 from clew.faces.daemon.limits import Limits

@@ -14,7 +14,7 @@ import pytest
 
 from clew.config import Config
 from clew.errors import StoreInUse
-from clew.faces.cli.invocation import connect_if_served
+from clew.faces.cli.console.invocation import connect_if_served
 from clew.faces.cli.main import main
 from clew.faces.daemon.lock import data_lock
 from clew.wire import serving

@@ -14,7 +14,7 @@ import pytest
 
 from clew import errors
 from clew.errors import ClewError
-from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.main import main
 
 pytestmark = pytest.mark.requirement("CLI-1")

@@ -19,8 +19,8 @@ from tools.reference_texts import COMPAT_ANSWERS
 from clew import api
 from clew.config import Config
 from clew.errors import ClewError
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.main import PROGRAM, SECTIONS, cli
 from clew.faces.daemon import compat
 from clew.faces.daemon.methods import METHODS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.faces.cli import terminal
+from clew.faces.cli.console import terminal
 
 pytestmark = pytest.mark.requirement("CLI-1", "SAFE-2")
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from clew.errors import NotFound
+from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.hermes import command
-from clew.faces.cli.invocation import Invocation
 from tests.testing.daemons import running, short_folder
 
 pytestmark = pytest.mark.requirement("HOST-2")

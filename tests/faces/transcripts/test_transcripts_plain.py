@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.faces.cli.source import BATCH_ITEMS, in_batches
+from clew.faces.cli.console.source import BATCH_ITEMS, in_batches
 from clew.faces.transcripts import Transcript, read_transcript
 
 pytestmark = pytest.mark.requirement("CLI-1", "INGEST-6")

@@ -13,9 +13,9 @@ import click
 from clew.config import Config
 from clew.core.budget import portion
 from clew.errors import InvalidInput
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import one_line, print_heading, print_note, print_table, print_text
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import one_line, print_heading, print_note, print_table, print_text
 from clew.features.authored.files import MAX_FILE_BYTES, core_files, read_file
 from clew.features.authored.rules import Document, Kind, Tier, parse
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.errors import NotFound
-from clew.faces.cli.command import Verb
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import print_fields, print_heading, print_note, print_table
+from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import print_fields, print_heading, print_note, print_table
 
 if TYPE_CHECKING:
     from bench.retrieval.systems import Equipment

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import click
 
 from clew.api import Context, Hit, Section
-from clew.faces.cli.command import Verb
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import print_degraded, print_heading, print_table, print_text
+from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import print_degraded, print_heading, print_table, print_text
 
 
 @click.command(

@@ -24,9 +24,9 @@ from clew.api import (
 from clew.core.model import Role
 from clew.core.predicates import canonical, sentence
 from clew.errors import InvalidInput, NotFound
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import (
     Cell,
     counted,
     one_line,

@@ -13,10 +13,10 @@ import msgspec
 from clew.api import GateScore, MemoryApi
 from clew.config import CONFIG_FILE
 from clew.errors import InvalidInput, TooLarge
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.source import text_or_stdin
-from clew.faces.cli.terminal import print_fields, print_heading, print_note, print_table
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.source import text_or_stdin
+from clew.faces.cli.console.terminal import print_fields, print_heading, print_note, print_table
 from clew.faces.transcripts import BadLine
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from clew.api import (
     GraphText,
     GraphUpstream,
 )
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import (
     counted,
     one_line,
     print_degraded,

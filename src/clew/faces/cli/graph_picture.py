@@ -16,7 +16,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from clew.errors import InvalidInput
-from clew.faces.cli.terminal import safe
+from clew.faces.cli.console.terminal import safe
 
 Positions = NDArray[np.float64]
 

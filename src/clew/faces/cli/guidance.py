@@ -7,9 +7,9 @@ import click
 from clew.api import Done, GuidanceList
 from clew.core.identity import guidance_of_session, guidance_of_user, kind_of
 from clew.errors import NotFound
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import local_time, one_line, preview, print_note
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import local_time, one_line, preview, print_note
 
 ELEVATED = "elevated"
 

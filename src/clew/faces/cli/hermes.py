@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from clew.errors import ClewError
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import one_line, print_fields, print_note, print_text
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import one_line, print_fields, print_note, print_text
 from clew.faces.hosts.hermes import NAME
 from clew.faces.hosts.hermes_install import Hermes
 from clew.faces.hosts.settings import Edit

@@ -23,9 +23,9 @@ from clew.api import (
     SessionView,
 )
 from clew.core.identity import kind_of, owner_of, session_raw
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import (
     Cell,
     counted,
     local_time,

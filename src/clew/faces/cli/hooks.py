@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from clew.faces.cli.command import Verb, VerbGroup
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import one_line, print_fields, print_heading, print_note
 from clew.faces.cli.host_settings import (
     NOTHING_THERE,
     carry_out,
@@ -17,8 +19,6 @@ from clew.faces.cli.host_settings import (
     program,
     user_option,
 )
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import one_line, print_fields, print_heading, print_note
 from clew.faces.hosts.dialects import EVENTS
 from clew.faces.hosts.hook_settings import HOSTS, hooks_edit, installed_commands, option_in, settings_file
 from clew.faces.hosts.settings import read_json

@@ -13,8 +13,8 @@ import click
 
 from clew.config import default_data_dir
 from clew.errors import ClewError, InvalidInput
-from clew.faces.cli.invocation import Invocation, connect_if_served
-from clew.faces.cli.terminal import one_line, print_note, safe
+from clew.faces.cli.console.invocation import Invocation, connect_if_served
+from clew.faces.cli.console.terminal import one_line, print_note, safe
 from clew.faces.hosts.settings import Edit
 from clew.wire.endpoint import parse_endpoint
 

@@ -19,10 +19,10 @@ from msgspec import Struct
 from clew.api import Import, ImportReceipt, MemoryApi
 from clew.config import Config
 from clew.errors import ClewError, Conflict, InvalidInput, TooLarge
-from clew.faces.cli.command import Verb
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.source import in_batches
-from clew.faces.cli.terminal import counted, local_time, print_fields, print_note, print_table
+from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.source import in_batches
+from clew.faces.cli.console.terminal import counted, local_time, print_fields, print_note, print_table
 from clew.faces.hosts.person import own_user
 from clew.faces.transcripts import BadLine, Format, Tally, Turn, detect, read_turns
 from clew.faces.transcripts.lines import MAX_LINE_BYTES

@@ -14,10 +14,10 @@ import msgspec
 from clew.api import Artifact, Captured, Event, HarvestReceipt, Line, ReadArtifact, RecallResult, TimelineView
 from clew.core.model import Kind
 from clew.errors import ClewError, InvalidInput
-from clew.faces.cli.command import Verb
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.source import exact_text_or_stdin, in_batches
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.source import exact_text_or_stdin, in_batches
+from clew.faces.cli.console.terminal import (
     counted,
     local_time,
     one_line,

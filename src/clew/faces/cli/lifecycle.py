@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from clew.api import Age, AgeReceipt, Done, Duplicate, DuplicateList, FindDuplicates, Label, Merge, RecordView, Revive
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import (
     Cell,
     compact_json,
     counted,

@@ -13,9 +13,9 @@ from itertools import takewhile
 import click
 
 from clew.errors import ClewError, InvalidInput
-from clew.faces.cli.command import VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import print_error, print_json, silence_stdout
+from clew.faces.cli.console.command import VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import print_error, print_json, silence_stdout
 
 PROGRAM = "clew"
 COMPLETE_VARIABLE = "_CLEW_COMPLETE"

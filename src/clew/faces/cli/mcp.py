@@ -9,9 +9,9 @@ import click
 from clew.config import Config
 from clew.core.identity import checked_id
 from clew.errors import InvalidInput, NotAvailable
-from clew.faces.cli.command import Verb, VerbGroup
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.host_settings import NOTHING_THERE, carry_out, edit_options, options_for, program, user_option
-from clew.faces.cli.invocation import Invocation
 from clew.faces.hosts.mcp_settings import HOSTS, server_edit, servers_file
 from clew.faces.hosts.person import own_user
 from clew.wire.endpoint import TcpEndpoint, parse_endpoint

@@ -7,9 +7,9 @@ from functools import partial
 import click
 
 from clew.api import ObservationLine, ObservationLog, ObservationStats, ObserveReceipt
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import (
     counted,
     one_line,
     preview,

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from clew.errors import ClewError
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import one_line, print_fields, print_note
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import one_line, print_fields, print_note
 from clew.faces.hosts.openclaw_install import (
     FORGET,
     Command,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from clew.api import Bundle, DiffTraces, Explanation, ListTraces, Pack, ShowTrace, Trace, TraceDiff, TraceList, Why
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.fields import takes
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import takes
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import (
     counted,
     local_time,
     preview,

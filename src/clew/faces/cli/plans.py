@@ -22,9 +22,9 @@ from clew.api import (
 )
 from clew.core.identity import plans_of
 from clew.errors import InvalidInput, NotFound
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import counted, local_time, one_line, print_note, print_table
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import counted, local_time, one_line, print_note, print_table
 from clew.features.plans.operations import PlanState
 
 MOST_PROPOSALS = 1_000

@@ -23,10 +23,10 @@ from clew.api import (
 )
 from clew.core.model import Role
 from clew.errors import InvalidInput, NotFound
-from clew.faces.cli.command import Verb
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.source import in_batches, text_or_stdin
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.source import in_batches, text_or_stdin
+from clew.faces.cli.console.terminal import (
     compact_json,
     local_time,
     one_line,

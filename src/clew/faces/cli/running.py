@@ -17,10 +17,10 @@ from msgspec import to_builtins
 from clew.api import Flushed, Journal, ReadJournal, Status
 from clew.config import Config
 from clew.errors import DaemonUnreachable, DeadlineExceeded, StoreInUse
-from clew.faces.cli.command import Verb
-from clew.faces.cli.invocation import Invocation, connect_if_served
-from clew.faces.cli.pending import drain, requeue
-from clew.faces.cli.terminal import (
+from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.invocation import Invocation, connect_if_served
+from clew.faces.cli.console.pending import drain, requeue
+from clew.faces.cli.console.terminal import (
     byte_size,
     compact_json,
     local_time,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.config import CONFIG_FILE, Config
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import byte_size, print_fields, print_note, print_table
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import byte_size, print_fields, print_note, print_table
 
 if TYPE_CHECKING:
     from clew.models.packs.pack import Pack

@@ -6,9 +6,9 @@ import click
 
 from clew.api import Inspect, Inspection, ListTrust, ReviewReceipt, TrustList
 from clew.core.model import Trust
-from clew.faces.cli.command import Verb, VerbGroup
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import counted, local_time, one_line, print_fields, print_note, print_table
+from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import counted, local_time, one_line, print_fields, print_note, print_table
 from clew.text.framing import clip, quote
 
 SHOWN_CHARS = 4000

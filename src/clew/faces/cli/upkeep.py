@@ -15,9 +15,9 @@ import msgspec
 
 from clew.api import Backup, Export, ListCopies, ListPurges, MemoryApi, PurgeList, PurgeReceipt, VerifyReport
 from clew.errors import InvalidInput
-from clew.faces.cli.command import Verb
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import counted, local_time, print_fields, print_note, print_table, print_text
+from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import counted, local_time, print_fields, print_note, print_table, print_text
 
 _FIGURES = {
     "records": "records",

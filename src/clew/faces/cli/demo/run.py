@@ -14,13 +14,13 @@ import click
 
 from clew.api import Hit
 from clew.config import Config
-from clew.faces.cli.command import Verb
+from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.console.terminal import print_degraded, print_heading, print_table, print_text
 from clew.faces.cli.context import print_context
 from clew.faces.cli.demo.tour import COMPACTED, FINAL_QUERY, SESSIONS, Compacted, Tour, take_tour
 from clew.faces.cli.guidance import print_guidance
 from clew.faces.cli.history import print_receipt
-from clew.faces.cli.invocation import Invocation
-from clew.faces.cli.terminal import print_degraded, print_heading, print_table, print_text
 from clew.faces.cli.upkeep import print_report
 
 FAILED = 1

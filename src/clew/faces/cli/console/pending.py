@@ -8,7 +8,7 @@ import click
 
 from clew.api import Flushed, MemoryApi
 from clew.errors import DeadlineExceeded, EmbedderFailed
-from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.console.invocation import Invocation
 
 STEP_MS = 500
 STALLED_AFTER_S = 60.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from clew.config import Config
 from clew.errors import DaemonUnreachable
-from clew.faces.cli.terminal import Report, print_json, progress_bars
+from clew.faces.cli.console.terminal import Report, print_json, progress_bars
 from clew.wire.endpoint import UnixEndpoint, parse_endpoint
 from clew.wire.serving import serving_endpoint
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from clew.faces.cli.invocation import Invocation
+from clew.faces.cli.console.invocation import Invocation
 
 
 class _WithSharedParts:

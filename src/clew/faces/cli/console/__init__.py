@@ -1,0 +1,1 @@
+"""The parts that every verb uses: options, the way to a store, printing."""
