@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +26,7 @@ from clew.core.operation import Request
 
 SOURCE = Path(__file__).parents[1] / "src" / "clew"
 FOLDER = SOURCE / "api" / "methods"
+LINE_CHARS = 120
 NOTICE = "Written by `python -m tools.api_methods`; do not edit by hand."
 
 _TUPLE = re.compile(r"tuple\[(.+?), \.\.\.\]")
@@ -87,7 +88,7 @@ def _file(area: str, kinds: list[type[Request[Any]]]) -> str:
     body = "".join(
         f"\n\nclass {prefix}{area.title()}Methods({base}):\n"
         f'    """The operations of `{area}`{" to await" if prefix else ""}."""\n'
-        + "".join(f"\n{_method(kind, prefix)}" for kind in kinds)
+        + "".join(f"\n{method_source(kind, prefix)}" for kind in kinds)
         for prefix, base in (("", "Calls"), ("Async", "AsyncCalls"))
     )
     words = set(re.findall(r"\w+", body))
@@ -105,7 +106,8 @@ def _file(area: str, kinds: list[type[Request[Any]]]) -> str:
     )
 
 
-def _method(kind: type[Request[Any]], prefix: str) -> str:
+def method_source(kind: type[Request[Any]], prefix: str = "") -> str:
+    """The method of one request, with `Async` as the prefix the one to await."""
     by_place, spread, by_name = _parameters(kind)
     star = [f"*{spread}"] if spread is not None else ["*"] if by_name else []
     parameters = ["self", *map(str, by_place), *star, *map(str, by_name)]
@@ -113,22 +115,38 @@ def _method(kind: type[Request[Any]], prefix: str) -> str:
     word, wait = ("async def", "await ") if prefix else ("def", "")
     name = kind.python_name or kind.method
     return (
-        f"    {word} {name}({', '.join(parameters)}) -> {kind.answer.__name__}:\n"
-        f"{_docstring(kind)}"
-        f"        return {wait}self.call({_call(kind, given)})\n"
+        _filled(4, f"{word} {name}(", parameters, f") -> {kind.answer.__name__}:")
+        + _docstring(kind)
+        + _filled(8, f"return {wait}self.call({kind.__name__}(", _arguments(kind, given), "))")
     )
 
 
-def _call(kind: type[Request[Any]], given: Mapping[str, str]) -> str:
+def _filled(indent: int, start: str, parts: Sequence[str], end: str) -> str:
+    """One line, or as few as hold the parts. With a line for each, these files would be half as long again."""
+    margin = " " * indent
+    line = f"{margin}{start}{', '.join(parts)}{end}"
+    if len(line) <= LINE_CHARS:
+        return f"{line}\n"
+    lines = [""]
+    for part in parts:
+        if len(f"{margin}    {lines[-1]}{part},") > LINE_CHARS:
+            lines.append("")
+        lines[-1] += f"{part}, "
+    inner = "".join(f"{margin}    {line.rstrip()}\n" for line in lines)
+    return f"{margin}{start}\n{inner}{margin}{end}  # fmt: skip\n"
+
+
+def _arguments(kind: type[Request[Any]], given: Mapping[str, str]) -> list[str]:
     inner = _flattened(kind)
     parts = []
     for item in fields(kind):
         if inner is not None and item.name == kind.flatten:
-            arguments = ", ".join(f"{part.name}={given[part.name]}" for part in fields(inner))
-            parts.append(f"{item.name}={inner.__name__}({arguments})")
+            first, *others = (f"{part.name}={given[part.name]}" for part in fields(inner))
+            *others, last = others
+            parts += [f"{item.name}={inner.__name__}({first}", *others, f"{last})"]
         else:
             parts.append(f"{item.name}={given[item.name]}")
-    return f"{kind.__name__}({', '.join(parts)})"
+    return parts
 
 
 def _parameters(kind: type[Request[Any]]) -> tuple[list[Parameter], Parameter | None, list[Parameter]]:

@@ -12,7 +12,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
-from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,6 +22,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec import inspect as types
 
 from clew import api, errors
+from clew.api.meanings import meanings
 from clew.async_client import AsyncClient
 from clew.client import Client, connect
 from clew.config import Config
@@ -32,7 +32,6 @@ from clew.faces.cli.console.command import Verb, VerbGroup, global_options
 from clew.faces.cli.main import PROGRAM, SECTIONS, cli
 from clew.faces.daemon import compat, wire
 from clew.faces.daemon.limits import Limits
-from tools.reference_fields import FIELDS
 from tools.reference_texts import (
     CLI_INTRODUCTION,
     COMPAT_ANSWERS,
@@ -163,13 +162,13 @@ def _wire() -> Iterator[str]:
     yield f"\n## Compatibility methods\n\n{COMPAT_INTRODUCTION}"
     for name, method in sorted(compat.METHODS.items()):
         yield f"\n### {name}\n\n{COMPAT_ANSWERS[name]}\n"
-        yield from _field_table(method.params)
+        yield from field_table(method.params)
     yield "\n## Objects"
-    for shape in _objects():
+    for shape in objects():
         yield f"\n### {shape.__name__} object\n"
         if shape.__doc__:
             yield f"{_paragraphs(shape.__doc__)}\n"
-        yield from _field_table(shape)
+        yield from field_table(shape)
 
 
 def _error_rows() -> Iterator[tuple[int, str, str]]:
@@ -184,11 +183,11 @@ def _method(name: str, kind: type[api.Request[Any]]) -> Iterator[str]:
     longer = f" May take {kind.deadline_factor} deadlines." if kind.deadline_factor > 1 else ""
     ignores = " Unknown parameters are ignored." if tolerant else ""
     yield f"\n### {name}\n\n{_what(kind)}{longer}{ignores}\n"
-    yield from _field_table(kind)
+    yield from field_table(kind)
     yield f"\nAnswers with {_link(kind.answer)}."
 
 
-def _objects() -> list[type[Struct]]:
+def objects() -> list[type[Struct]]:
     """Every object that stands in a request or an answer, by name."""
     found: dict[str, type[Struct]] = {}
     waiting: list[type[Struct]] = [kind.answer for kind in api.REQUESTS.values()]
@@ -221,26 +220,17 @@ def _structs_in(kind: types.Type) -> list[type[Struct]]:
     return []
 
 
-def _field_table(kind: type[Struct]) -> Iterator[str]:
+def field_table(kind: type[Struct]) -> Iterator[str]:
     items = msgspec.structs.fields(kind)
     if not items:
         yield "No parameters."
         return
+    said = meanings(kind)
     yield "| field | type | default | meaning |\n|---|---|---|---|"
     for item in items:
         default = "required" if item.required else _default(item)
         shown = _json_type(types.type_info(item.type))
-        yield f"| `{item.encode_name}` | {shown} | {default} | {meaning(kind, item)} |"
-
-
-def meaning(kind: type[Struct], item: msgspec.structs.FieldInfo) -> str:
-    """What a field means: as its class says, or as the texts do, for this class or for any."""
-    said = (
-        _field_notes(kind).get(item.name),
-        FIELDS.get(f"{kind.__name__}.{item.encode_name}"),
-        FIELDS.get(item.encode_name),
-    )
-    return next((text for text in said if text), "")
+        yield f"| `{item.encode_name}` | {shown} | {default} | {_paragraphs(said.get(item.name, ''))} |"
 
 
 def _default(item: msgspec.structs.FieldInfo) -> str:
@@ -316,11 +306,12 @@ def _class(kind: type, *names: str) -> Iterator[str]:
 
 def _attribute_table(kind: type[Struct]) -> Iterator[str]:
     annotations = inspect.get_annotations(kind)
+    said = meanings(kind)
     yield "| field | type | default | meaning |\n|---|---|---|---|"
     for item in msgspec.structs.fields(kind):
         default = "required" if item.required else f"`{_python_default(item)!r}`"
         written = annotations[item.name].replace("|", "\\|")
-        yield f"| `{item.name}` | `{written}` | {default} | {meaning(kind, item)} |"
+        yield f"| `{item.name}` | `{written}` | {default} | {_paragraphs(said.get(item.name, ''))} |"
 
 
 def _python_default(item: msgspec.structs.FieldInfo) -> object:
@@ -350,19 +341,6 @@ def _errors_of(*modules: ModuleType) -> list[type[ClewError]]:
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, ClewError) and kind.__module__ == module.__name__
     ]
-
-
-def _field_notes(kind: type[Struct]) -> dict[str, str]:
-    """The strings that stand under the fields of a class; they exist in the source alone."""
-    notes: dict[str, str] = {}
-    for owner in reversed(kind.__mro__[: kind.__mro__.index(Struct)]):
-        body = _parse(owner).body
-        for before, item in pairwise(body):
-            if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
-                match item:
-                    case ast.Expr(value=ast.Constant(value=str(text))):
-                        notes[before.target.id] = _paragraphs(text)
-    return notes
 
 
 def _parse(thing: Any) -> Any:

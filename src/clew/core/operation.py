@@ -15,6 +15,7 @@ class Answer(Struct, frozen=True, kw_only=True, rename="camel"):
 
 class Done(Answer, frozen=True):
     ok: bool = True
+    """Whether all is well."""
     count: int = 0
     """How many things the call changed."""
 

@@ -45,7 +45,7 @@ def get(parts: Parts, request: Get) -> Records:
     found = tuple(map(view, parts.store.get(request.collection, request.ids)))
     if request.max_chars is None:
         return Records(records=found)
-    max_chars = checked_limit(request.max_chars, MAX_CHARS)
+    max_chars = checked_limit(request.max_chars, MAX_CHARS, "maxChars")
     return Records(records=tuple(_bounded(record, max_chars) for record in found))
 
 
@@ -159,9 +159,9 @@ def checked_cursor(cursor: int) -> int:
     return cursor
 
 
-def checked_limit(limit: int, highest: int) -> int:
+def checked_limit(limit: int, highest: int, what: str = "limit") -> int:
     if not 1 <= limit <= highest:
-        raise InvalidInput(f"the number asked for must be from 1 to {highest}, not {limit}")
+        raise InvalidInput(f"{what} must be from 1 to {highest}, not {limit}")
     return limit
 
 

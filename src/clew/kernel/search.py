@@ -68,7 +68,7 @@ def find(parts: Parts, request: Search) -> SearchResult:
 
 def recall(parts: Parts, request: Search) -> tuple[list[Found], tuple[str, ...]]:
     """The best records for a request, and why they may not be the best there are."""
-    limit = checked_limit(request.k, MAX_HITS)
+    limit = checked_limit(request.k, MAX_HITS, "k")
     named = [checked_searchable(name) for name in dict.fromkeys(request.collections)]
     collections = named or visible_collections(request.user_id, request.session_id)
     if len(collections) > MAX_COLLECTIONS:

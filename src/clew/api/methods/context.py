@@ -13,17 +13,10 @@ class ContextMethods(Calls):
     """The operations of `context`."""
 
     def assemble(
-        self,
-        session_id: str,
-        *,
-        query: str | None = None,
-        messages: Sequence[Message] | None = None,
-        budget_tokens: int | None = None,
-        limit_tokens: int | None = None,
-        user_id: str | None = None,
-        since: int | None = None,
-        mode: str = "recall",
-    ) -> Context:
+        self, session_id: str, *, query: str | None = None, messages: Sequence[Message] | None = None,
+        budget_tokens: int | None = None, limit_tokens: int | None = None, user_id: str | None = None,
+        since: int | None = None, mode: str = "recall",
+    ) -> Context:  # fmt: skip
         """The context for the next model call, never over the budget.
 
         With `messages`, the tail is taken from them; otherwise from the stored session.
@@ -31,35 +24,20 @@ class ContextMethods(Calls):
         Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail
         needs.
         """
-        return self.call(
-            Assemble(
-                session_id=session_id,
-                query=query,
-                messages=None if messages is None else tuple(messages),
-                budget_tokens=budget_tokens,
-                limit_tokens=limit_tokens,
-                user_id=user_id,
-                since=since,
-                mode=mode,
-            )
-        )
+        return self.call(Assemble(
+            session_id=session_id, query=query, messages=None if messages is None else tuple(messages),
+            budget_tokens=budget_tokens, limit_tokens=limit_tokens, user_id=user_id, since=since, mode=mode,
+        ))  # fmt: skip
 
 
 class AsyncContextMethods(AsyncCalls):
     """The operations of `context` to await."""
 
     async def assemble(
-        self,
-        session_id: str,
-        *,
-        query: str | None = None,
-        messages: Sequence[Message] | None = None,
-        budget_tokens: int | None = None,
-        limit_tokens: int | None = None,
-        user_id: str | None = None,
-        since: int | None = None,
-        mode: str = "recall",
-    ) -> Context:
+        self, session_id: str, *, query: str | None = None, messages: Sequence[Message] | None = None,
+        budget_tokens: int | None = None, limit_tokens: int | None = None, user_id: str | None = None,
+        since: int | None = None, mode: str = "recall",
+    ) -> Context:  # fmt: skip
         """The context for the next model call, never over the budget.
 
         With `messages`, the tail is taken from them; otherwise from the stored session.
@@ -67,15 +45,7 @@ class AsyncContextMethods(AsyncCalls):
         Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail
         needs.
         """
-        return await self.call(
-            Assemble(
-                session_id=session_id,
-                query=query,
-                messages=None if messages is None else tuple(messages),
-                budget_tokens=budget_tokens,
-                limit_tokens=limit_tokens,
-                user_id=user_id,
-                since=since,
-                mode=mode,
-            )
-        )
+        return await self.call(Assemble(
+            session_id=session_id, query=query, messages=None if messages is None else tuple(messages),
+            budget_tokens=budget_tokens, limit_tokens=limit_tokens, user_id=user_id, since=since, mode=mode,
+        ))  # fmt: skip

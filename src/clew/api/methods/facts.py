@@ -34,88 +34,50 @@ class FactsMethods(Calls):
     """The operations of `facts`."""
 
     def facts_assert(
-        self,
-        subject: str,
-        predicate: str,
-        object: str,
-        *,
-        user_id: str | None = None,
-        sources: Sequence[str] = (),
-        statement: str = "",
-        valid_from: int | None = None,
-        valid_to: int | None = None,
-        confidence: float | None = None,
-        supersedes: Sequence[str] = (),
-    ) -> FactReceipt:
+        self, subject: str, predicate: str, object: str, *, user_id: str | None = None, sources: Sequence[str] = (),
+        statement: str = "", valid_from: int | None = None, valid_to: int | None = None,
+        confidence: float | None = None, supersedes: Sequence[str] = (),
+    ) -> FactReceipt:  # fmt: skip
         """Says that something is true, from some moment on, on the ground of records, of a statement, or both.
 
         Of a single-valued predicate, it ends the value before. The same value again is no change: it adds its
         sources.
         """
-        return self.call(
-            FactsAssert(
-                subject=subject,
-                predicate=predicate,
-                object=object,
-                user_id=user_id,
-                sources=tuple(sources),
-                statement=statement,
-                valid_from=valid_from,
-                valid_to=valid_to,
-                confidence=confidence,
-                supersedes=tuple(supersedes),
-            )
-        )
+        return self.call(FactsAssert(
+            user_id=user_id, subject=subject, predicate=predicate, object=object, sources=tuple(sources),
+            statement=statement, valid_from=valid_from, valid_to=valid_to, confidence=confidence,
+            supersedes=tuple(supersedes),
+        ))  # fmt: skip
 
     def facts_invalidate(
-        self, fact: str, *, user_id: str | None = None, at: int | None = None, reason: str = ""
-    ) -> FactReceipt:
+        self, fact: str, *, user_id: str | None = None, at: int | None = None, reason: str = "",
+    ) -> FactReceipt:  # fmt: skip
         """Takes a fact back: from some moment on it does not hold; from its beginning, it never did."""
-        return self.call(FactsInvalidate(fact=fact, user_id=user_id, at=at, reason=reason))
+        return self.call(FactsInvalidate(user_id=user_id, fact=fact, at=at, reason=reason))
 
     def facts_current(
-        self,
-        subject: str | None = None,
-        predicate: str | None = None,
-        *,
-        user_id: str | None = None,
-        cursor: int = 0,
+        self, subject: str | None = None, predicate: str | None = None, *, user_id: str | None = None, cursor: int = 0,
         limit: int = 100,
-    ) -> FactList:
+    ) -> FactList:  # fmt: skip
         """What is true now, of a subject or of all; what has lost its sources stands apart."""
-        return self.call(
-            FactsCurrent(subject=subject, predicate=predicate, user_id=user_id, cursor=cursor, limit=limit)
-        )
+        return self.call(FactsCurrent(
+            user_id=user_id, subject=subject, predicate=predicate, cursor=cursor, limit=limit,
+        ))  # fmt: skip
 
     def facts_as_of(
-        self,
-        at: int,
-        subject: str | None = None,
-        predicate: str | None = None,
-        *,
-        recorded: int | None = None,
-        user_id: str | None = None,
-        cursor: int = 0,
-        limit: int = 100,
-    ) -> FactList:
+        self, at: int, subject: str | None = None, predicate: str | None = None, *, user_id: str | None = None,
+        recorded: int | None = None, cursor: int = 0, limit: int = 100,
+    ) -> FactList:  # fmt: skip
         """What was true at a moment; with `recorded`, as far as it had been written down by that one."""
-        return self.call(
-            FactsAsOf(
-                at=at,
-                recorded=recorded,
-                subject=subject,
-                predicate=predicate,
-                user_id=user_id,
-                cursor=cursor,
-                limit=limit,
-            )
-        )
+        return self.call(FactsAsOf(
+            user_id=user_id, at=at, recorded=recorded, subject=subject, predicate=predicate, cursor=cursor, limit=limit,
+        ))  # fmt: skip
 
     def facts_timeline(
-        self, subject: str, predicate: str | None = None, *, user_id: str | None = None, limit: int = 200
-    ) -> FactTimeline:
+        self, subject: str, predicate: str | None = None, *, user_id: str | None = None, limit: int = 200,
+    ) -> FactTimeline:  # fmt: skip
         """All that ever was true of a subject."""
-        return self.call(FactsTimeline(subject=subject, predicate=predicate, user_id=user_id, limit=limit))
+        return self.call(FactsTimeline(user_id=user_id, subject=subject, predicate=predicate, limit=limit))
 
     def facts_lint(self, *, user_id: str | None = None, limit: int = 1000) -> FactLint:
         """Looks for what is wrong with the facts of a user, or of all. Changes nothing."""
@@ -130,16 +92,16 @@ class FactsMethods(Calls):
         return self.call(FactsRebuild(user_id=user_id))
 
     def facts_pack(
-        self, query: str, *, user_id: str | None = None, budget_tokens: int = 400, limit: int = 12
-    ) -> FactPack:
+        self, query: str, *, user_id: str | None = None, budget_tokens: int = 400, limit: int = 12,
+    ) -> FactPack:  # fmt: skip
         """The current facts that bear on a question, framed, dated and within a budget; none that is stale."""
-        return self.call(FactsPack(query=query, user_id=user_id, budget_tokens=budget_tokens, limit=limit))
+        return self.call(FactsPack(user_id=user_id, query=query, budget_tokens=budget_tokens, limit=limit))
 
     def facts_propose(
-        self, text: str, *, user_id: str | None = None, speaker: str = "", ts: int | None = None, role: str = "user"
-    ) -> FactProposals:
+        self, text: str, *, user_id: str | None = None, speaker: str = "", ts: int | None = None, role: str = "user",
+    ) -> FactProposals:  # fmt: skip
         """The candidates for facts in a text. Writes nothing."""
-        return self.call(FactsPropose(text=text, user_id=user_id, speaker=speaker, ts=ts, role=role))
+        return self.call(FactsPropose(user_id=user_id, text=text, speaker=speaker, ts=ts, role=role))
 
     def facts_review(self, user_id: str, *, cursor: int = 0, limit: int = 50) -> FactProposals:
         """The review queue: what a user's stored turns propose, oldest first, and nobody has accepted or declined
@@ -148,34 +110,15 @@ class FactsMethods(Calls):
         return self.call(FactsReview(user_id=user_id, cursor=cursor, limit=limit))
 
     def facts_accept(
-        self,
-        user_id: str,
-        source: str,
-        proposal: str = "",
-        *,
-        subject: str | None = None,
-        predicate: str | None = None,
-        object: str | None = None,
-        valid_from: int | None = None,
-        valid_to: int | None = None,
-        confidence: float | None = None,
-        supersedes: Sequence[str] = (),
-    ) -> FactReceipt:
+        self, user_id: str, source: str, proposal: str = "", *, subject: str | None = None,
+        predicate: str | None = None, object: str | None = None, valid_from: int | None = None,
+        valid_to: int | None = None, confidence: float | None = None, supersedes: Sequence[str] = (),
+    ) -> FactReceipt:  # fmt: skip
         """Makes a proposal a fact that cites its turn, as it is or with other words."""
-        return self.call(
-            FactsAccept(
-                user_id=user_id,
-                source=source,
-                proposal=proposal,
-                subject=subject,
-                predicate=predicate,
-                object=object,
-                valid_from=valid_from,
-                valid_to=valid_to,
-                confidence=confidence,
-                supersedes=tuple(supersedes),
-            )
-        )
+        return self.call(FactsAccept(
+            user_id=user_id, source=source, proposal=proposal, subject=subject, predicate=predicate, object=object,
+            valid_from=valid_from, valid_to=valid_to, confidence=confidence, supersedes=tuple(supersedes),
+        ))  # fmt: skip
 
     def facts_decline(self, user_id: str, source: str, *proposals: str) -> FactsDeclined:
         """Takes proposals of a turn off the queue for good. The turn stays as it is."""
@@ -186,88 +129,50 @@ class AsyncFactsMethods(AsyncCalls):
     """The operations of `facts` to await."""
 
     async def facts_assert(
-        self,
-        subject: str,
-        predicate: str,
-        object: str,
-        *,
-        user_id: str | None = None,
-        sources: Sequence[str] = (),
-        statement: str = "",
-        valid_from: int | None = None,
-        valid_to: int | None = None,
-        confidence: float | None = None,
-        supersedes: Sequence[str] = (),
-    ) -> FactReceipt:
+        self, subject: str, predicate: str, object: str, *, user_id: str | None = None, sources: Sequence[str] = (),
+        statement: str = "", valid_from: int | None = None, valid_to: int | None = None,
+        confidence: float | None = None, supersedes: Sequence[str] = (),
+    ) -> FactReceipt:  # fmt: skip
         """Says that something is true, from some moment on, on the ground of records, of a statement, or both.
 
         Of a single-valued predicate, it ends the value before. The same value again is no change: it adds its
         sources.
         """
-        return await self.call(
-            FactsAssert(
-                subject=subject,
-                predicate=predicate,
-                object=object,
-                user_id=user_id,
-                sources=tuple(sources),
-                statement=statement,
-                valid_from=valid_from,
-                valid_to=valid_to,
-                confidence=confidence,
-                supersedes=tuple(supersedes),
-            )
-        )
+        return await self.call(FactsAssert(
+            user_id=user_id, subject=subject, predicate=predicate, object=object, sources=tuple(sources),
+            statement=statement, valid_from=valid_from, valid_to=valid_to, confidence=confidence,
+            supersedes=tuple(supersedes),
+        ))  # fmt: skip
 
     async def facts_invalidate(
-        self, fact: str, *, user_id: str | None = None, at: int | None = None, reason: str = ""
-    ) -> FactReceipt:
+        self, fact: str, *, user_id: str | None = None, at: int | None = None, reason: str = "",
+    ) -> FactReceipt:  # fmt: skip
         """Takes a fact back: from some moment on it does not hold; from its beginning, it never did."""
-        return await self.call(FactsInvalidate(fact=fact, user_id=user_id, at=at, reason=reason))
+        return await self.call(FactsInvalidate(user_id=user_id, fact=fact, at=at, reason=reason))
 
     async def facts_current(
-        self,
-        subject: str | None = None,
-        predicate: str | None = None,
-        *,
-        user_id: str | None = None,
-        cursor: int = 0,
+        self, subject: str | None = None, predicate: str | None = None, *, user_id: str | None = None, cursor: int = 0,
         limit: int = 100,
-    ) -> FactList:
+    ) -> FactList:  # fmt: skip
         """What is true now, of a subject or of all; what has lost its sources stands apart."""
-        return await self.call(
-            FactsCurrent(subject=subject, predicate=predicate, user_id=user_id, cursor=cursor, limit=limit)
-        )
+        return await self.call(FactsCurrent(
+            user_id=user_id, subject=subject, predicate=predicate, cursor=cursor, limit=limit,
+        ))  # fmt: skip
 
     async def facts_as_of(
-        self,
-        at: int,
-        subject: str | None = None,
-        predicate: str | None = None,
-        *,
-        recorded: int | None = None,
-        user_id: str | None = None,
-        cursor: int = 0,
-        limit: int = 100,
-    ) -> FactList:
+        self, at: int, subject: str | None = None, predicate: str | None = None, *, user_id: str | None = None,
+        recorded: int | None = None, cursor: int = 0, limit: int = 100,
+    ) -> FactList:  # fmt: skip
         """What was true at a moment; with `recorded`, as far as it had been written down by that one."""
-        return await self.call(
-            FactsAsOf(
-                at=at,
-                recorded=recorded,
-                subject=subject,
-                predicate=predicate,
-                user_id=user_id,
-                cursor=cursor,
-                limit=limit,
-            )
-        )
+        return await self.call(FactsAsOf(
+            user_id=user_id, at=at, recorded=recorded, subject=subject, predicate=predicate, cursor=cursor, limit=limit,
+        ))  # fmt: skip
 
     async def facts_timeline(
-        self, subject: str, predicate: str | None = None, *, user_id: str | None = None, limit: int = 200
-    ) -> FactTimeline:
+        self, subject: str, predicate: str | None = None, *, user_id: str | None = None, limit: int = 200,
+    ) -> FactTimeline:  # fmt: skip
         """All that ever was true of a subject."""
-        return await self.call(FactsTimeline(subject=subject, predicate=predicate, user_id=user_id, limit=limit))
+        return await self.call(FactsTimeline(user_id=user_id, subject=subject, predicate=predicate, limit=limit))
 
     async def facts_lint(self, *, user_id: str | None = None, limit: int = 1000) -> FactLint:
         """Looks for what is wrong with the facts of a user, or of all. Changes nothing."""
@@ -282,16 +187,16 @@ class AsyncFactsMethods(AsyncCalls):
         return await self.call(FactsRebuild(user_id=user_id))
 
     async def facts_pack(
-        self, query: str, *, user_id: str | None = None, budget_tokens: int = 400, limit: int = 12
-    ) -> FactPack:
+        self, query: str, *, user_id: str | None = None, budget_tokens: int = 400, limit: int = 12,
+    ) -> FactPack:  # fmt: skip
         """The current facts that bear on a question, framed, dated and within a budget; none that is stale."""
-        return await self.call(FactsPack(query=query, user_id=user_id, budget_tokens=budget_tokens, limit=limit))
+        return await self.call(FactsPack(user_id=user_id, query=query, budget_tokens=budget_tokens, limit=limit))
 
     async def facts_propose(
-        self, text: str, *, user_id: str | None = None, speaker: str = "", ts: int | None = None, role: str = "user"
-    ) -> FactProposals:
+        self, text: str, *, user_id: str | None = None, speaker: str = "", ts: int | None = None, role: str = "user",
+    ) -> FactProposals:  # fmt: skip
         """The candidates for facts in a text. Writes nothing."""
-        return await self.call(FactsPropose(text=text, user_id=user_id, speaker=speaker, ts=ts, role=role))
+        return await self.call(FactsPropose(user_id=user_id, text=text, speaker=speaker, ts=ts, role=role))
 
     async def facts_review(self, user_id: str, *, cursor: int = 0, limit: int = 50) -> FactProposals:
         """The review queue: what a user's stored turns propose, oldest first, and nobody has accepted or declined
@@ -300,34 +205,15 @@ class AsyncFactsMethods(AsyncCalls):
         return await self.call(FactsReview(user_id=user_id, cursor=cursor, limit=limit))
 
     async def facts_accept(
-        self,
-        user_id: str,
-        source: str,
-        proposal: str = "",
-        *,
-        subject: str | None = None,
-        predicate: str | None = None,
-        object: str | None = None,
-        valid_from: int | None = None,
-        valid_to: int | None = None,
-        confidence: float | None = None,
-        supersedes: Sequence[str] = (),
-    ) -> FactReceipt:
+        self, user_id: str, source: str, proposal: str = "", *, subject: str | None = None,
+        predicate: str | None = None, object: str | None = None, valid_from: int | None = None,
+        valid_to: int | None = None, confidence: float | None = None, supersedes: Sequence[str] = (),
+    ) -> FactReceipt:  # fmt: skip
         """Makes a proposal a fact that cites its turn, as it is or with other words."""
-        return await self.call(
-            FactsAccept(
-                user_id=user_id,
-                source=source,
-                proposal=proposal,
-                subject=subject,
-                predicate=predicate,
-                object=object,
-                valid_from=valid_from,
-                valid_to=valid_to,
-                confidence=confidence,
-                supersedes=tuple(supersedes),
-            )
-        )
+        return await self.call(FactsAccept(
+            user_id=user_id, source=source, proposal=proposal, subject=subject, predicate=predicate, object=object,
+            valid_from=valid_from, valid_to=valid_to, confidence=confidence, supersedes=tuple(supersedes),
+        ))  # fmt: skip
 
     async def facts_decline(self, user_id: str, source: str, *proposals: str) -> FactsDeclined:
         """Takes proposals of a turn off the queue for good. The turn stays as it is."""

@@ -33,126 +33,61 @@ class GraphMethods(Calls):
     """The operations of `graph`."""
 
     def graph_neighbours(
-        self,
-        name: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        kinds: Sequence[str] = (),
-        direction: str = "both",
-        depth: int = 1,
-        limit: int = 20,
-        untrusted: bool = False,
-    ) -> GraphNeighbourhood:
+        self, name: str, *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
+        kinds: Sequence[str] = (), direction: str = "both", depth: int = 1, limit: int = 20,
+    ) -> GraphNeighbourhood:  # fmt: skip
         """What lies around an entity, in one or more steps."""
-        return self.call(
-            GraphNeighbours(
-                name=name,
-                user_id=user_id,
-                session_id=session_id,
-                kinds=tuple(kinds),
-                direction=direction,
-                depth=depth,
-                limit=limit,
-                untrusted=untrusted,
-            )
-        )
+        return self.call(GraphNeighbours(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, name=name, kinds=tuple(kinds),
+            direction=direction, depth=depth, limit=limit,
+        ))  # fmt: skip
 
     def graph_upstream(
-        self,
-        name: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        depth: int = 4,
-        limit: int = 50,
-        untrusted: bool = False,
-    ) -> GraphNeighbourhood:
-        """What an entity stands on: what it uses or is blocked by, what that uses, and so on."""
-        return self.call(
-            GraphUpstream(
-                name=name, user_id=user_id, session_id=session_id, depth=depth, limit=limit, untrusted=untrusted
-            )
-        )
+        self, name: str, *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
+        depth: int = 4, limit: int = 50,
+    ) -> GraphNeighbourhood:  # fmt: skip
+        """What an entity depends on: what it uses or is blocked by, what that uses, and so on."""
+        return self.call(GraphUpstream(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, name=name, depth=depth, limit=limit,
+        ))  # fmt: skip
 
     def graph_downstream(
-        self,
-        name: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        depth: int = 4,
-        limit: int = 50,
-        untrusted: bool = False,
-    ) -> GraphNeighbourhood:
-        """What stands on an entity: what uses it or is blocked by it, what uses that, and so on."""
-        return self.call(
-            GraphDownstream(
-                name=name, user_id=user_id, session_id=session_id, depth=depth, limit=limit, untrusted=untrusted
-            )
-        )
+        self, name: str, *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
+        depth: int = 4, limit: int = 50,
+    ) -> GraphNeighbourhood:  # fmt: skip
+        """What depends on an entity: what uses it or is blocked by it, what uses that, and so on."""
+        return self.call(GraphDownstream(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, name=name, depth=depth, limit=limit,
+        ))  # fmt: skip
 
     def graph_paths(
-        self,
-        source: str,
-        target: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        max_hops: int = 4,
-        limit: int = 3,
-        untrusted: bool = False,
-    ) -> GraphPathList:
+        self, source: str, target: str, *, user_id: str | None = None, session_id: str | None = None,
+        untrusted: bool = False, max_hops: int = 4, limit: int = 3,
+    ) -> GraphPathList:  # fmt: skip
         """The strongest ways from one entity to another."""
-        return self.call(
-            GraphPaths(
-                source=source,
-                target=target,
-                user_id=user_id,
-                session_id=session_id,
-                max_hops=max_hops,
-                limit=limit,
-                untrusted=untrusted,
-            )
-        )
+        return self.call(GraphPaths(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, source=source, target=target,
+            max_hops=max_hops, limit=limit,
+        ))  # fmt: skip
 
     def graph_match(
-        self,
-        idea: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
+        self, idea: str, *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
         limit: int = 5,
-        untrusted: bool = False,
-    ) -> GraphMatchList:
+    ) -> GraphMatchList:  # fmt: skip
         """Which projects an idea belongs to, each with the path that justifies it."""
-        return self.call(
-            GraphMatch(idea=idea, user_id=user_id, session_id=session_id, limit=limit, untrusted=untrusted)
-        )
+        return self.call(GraphMatch(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, idea=idea, limit=limit,
+        ))  # fmt: skip
 
     def graph_entities(
-        self,
-        text: str = "",
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        kinds: Sequence[str] = (),
-        cursor: int = 0,
-        limit: int = 50,
-        untrusted: bool = False,
-    ) -> GraphEntityList:
+        self, text: str = "", *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
+        kinds: Sequence[str] = (), cursor: int = 0, limit: int = 50,
+    ) -> GraphEntityList:  # fmt: skip
         """The entities there are, a page a call, or those whose names are like a text, the likest first."""
-        return self.call(
-            GraphEntities(
-                text=text,
-                user_id=user_id,
-                session_id=session_id,
-                kinds=tuple(kinds),
-                cursor=cursor,
-                limit=limit,
-                untrusted=untrusted,
-            )
-        )
+        return self.call(GraphEntities(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, text=text, kinds=tuple(kinds), cursor=cursor,
+            limit=limit,
+        ))  # fmt: skip
 
     def graph_merges(self, *, user_id: str | None = None, limit: int = 50) -> GraphMergeList:
         """Proposes entities that may be one, and lists those that were merged. Writes nothing."""
@@ -167,28 +102,14 @@ class GraphMethods(Calls):
         return self.call(GraphUnmerge(name=name, user_id=user_id))
 
     def graph_export(
-        self,
-        format: str = "markdown",
-        *,
-        name: str | None = None,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        depth: int = 2,
-        limit: int = 60,
-        untrusted: bool = False,
-    ) -> GraphText:
+        self, format: str = "markdown", *, user_id: str | None = None, session_id: str | None = None,
+        untrusted: bool = False, name: str | None = None, depth: int = 2, limit: int = 60,
+    ) -> GraphText:  # fmt: skip
         """The graph, or what lies around one entity, as Markdown, as a Mermaid diagram or as JSON."""
-        return self.call(
-            GraphExport(
-                format=format,
-                name=name,
-                user_id=user_id,
-                session_id=session_id,
-                depth=depth,
-                limit=limit,
-                untrusted=untrusted,
-            )
-        )
+        return self.call(GraphExport(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, format=format, name=name, depth=depth,
+            limit=limit,
+        ))  # fmt: skip
 
     def graph_rebuild(self) -> Done:
         """Drops the graph and queues every record to be read for it again; merges stay."""
@@ -203,126 +124,61 @@ class AsyncGraphMethods(AsyncCalls):
     """The operations of `graph` to await."""
 
     async def graph_neighbours(
-        self,
-        name: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        kinds: Sequence[str] = (),
-        direction: str = "both",
-        depth: int = 1,
-        limit: int = 20,
-        untrusted: bool = False,
-    ) -> GraphNeighbourhood:
+        self, name: str, *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
+        kinds: Sequence[str] = (), direction: str = "both", depth: int = 1, limit: int = 20,
+    ) -> GraphNeighbourhood:  # fmt: skip
         """What lies around an entity, in one or more steps."""
-        return await self.call(
-            GraphNeighbours(
-                name=name,
-                user_id=user_id,
-                session_id=session_id,
-                kinds=tuple(kinds),
-                direction=direction,
-                depth=depth,
-                limit=limit,
-                untrusted=untrusted,
-            )
-        )
+        return await self.call(GraphNeighbours(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, name=name, kinds=tuple(kinds),
+            direction=direction, depth=depth, limit=limit,
+        ))  # fmt: skip
 
     async def graph_upstream(
-        self,
-        name: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        depth: int = 4,
-        limit: int = 50,
-        untrusted: bool = False,
-    ) -> GraphNeighbourhood:
-        """What an entity stands on: what it uses or is blocked by, what that uses, and so on."""
-        return await self.call(
-            GraphUpstream(
-                name=name, user_id=user_id, session_id=session_id, depth=depth, limit=limit, untrusted=untrusted
-            )
-        )
+        self, name: str, *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
+        depth: int = 4, limit: int = 50,
+    ) -> GraphNeighbourhood:  # fmt: skip
+        """What an entity depends on: what it uses or is blocked by, what that uses, and so on."""
+        return await self.call(GraphUpstream(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, name=name, depth=depth, limit=limit,
+        ))  # fmt: skip
 
     async def graph_downstream(
-        self,
-        name: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        depth: int = 4,
-        limit: int = 50,
-        untrusted: bool = False,
-    ) -> GraphNeighbourhood:
-        """What stands on an entity: what uses it or is blocked by it, what uses that, and so on."""
-        return await self.call(
-            GraphDownstream(
-                name=name, user_id=user_id, session_id=session_id, depth=depth, limit=limit, untrusted=untrusted
-            )
-        )
+        self, name: str, *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
+        depth: int = 4, limit: int = 50,
+    ) -> GraphNeighbourhood:  # fmt: skip
+        """What depends on an entity: what uses it or is blocked by it, what uses that, and so on."""
+        return await self.call(GraphDownstream(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, name=name, depth=depth, limit=limit,
+        ))  # fmt: skip
 
     async def graph_paths(
-        self,
-        source: str,
-        target: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        max_hops: int = 4,
-        limit: int = 3,
-        untrusted: bool = False,
-    ) -> GraphPathList:
+        self, source: str, target: str, *, user_id: str | None = None, session_id: str | None = None,
+        untrusted: bool = False, max_hops: int = 4, limit: int = 3,
+    ) -> GraphPathList:  # fmt: skip
         """The strongest ways from one entity to another."""
-        return await self.call(
-            GraphPaths(
-                source=source,
-                target=target,
-                user_id=user_id,
-                session_id=session_id,
-                max_hops=max_hops,
-                limit=limit,
-                untrusted=untrusted,
-            )
-        )
+        return await self.call(GraphPaths(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, source=source, target=target,
+            max_hops=max_hops, limit=limit,
+        ))  # fmt: skip
 
     async def graph_match(
-        self,
-        idea: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
+        self, idea: str, *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
         limit: int = 5,
-        untrusted: bool = False,
-    ) -> GraphMatchList:
+    ) -> GraphMatchList:  # fmt: skip
         """Which projects an idea belongs to, each with the path that justifies it."""
-        return await self.call(
-            GraphMatch(idea=idea, user_id=user_id, session_id=session_id, limit=limit, untrusted=untrusted)
-        )
+        return await self.call(GraphMatch(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, idea=idea, limit=limit,
+        ))  # fmt: skip
 
     async def graph_entities(
-        self,
-        text: str = "",
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        kinds: Sequence[str] = (),
-        cursor: int = 0,
-        limit: int = 50,
-        untrusted: bool = False,
-    ) -> GraphEntityList:
+        self, text: str = "", *, user_id: str | None = None, session_id: str | None = None, untrusted: bool = False,
+        kinds: Sequence[str] = (), cursor: int = 0, limit: int = 50,
+    ) -> GraphEntityList:  # fmt: skip
         """The entities there are, a page a call, or those whose names are like a text, the likest first."""
-        return await self.call(
-            GraphEntities(
-                text=text,
-                user_id=user_id,
-                session_id=session_id,
-                kinds=tuple(kinds),
-                cursor=cursor,
-                limit=limit,
-                untrusted=untrusted,
-            )
-        )
+        return await self.call(GraphEntities(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, text=text, kinds=tuple(kinds), cursor=cursor,
+            limit=limit,
+        ))  # fmt: skip
 
     async def graph_merges(self, *, user_id: str | None = None, limit: int = 50) -> GraphMergeList:
         """Proposes entities that may be one, and lists those that were merged. Writes nothing."""
@@ -337,28 +193,14 @@ class AsyncGraphMethods(AsyncCalls):
         return await self.call(GraphUnmerge(name=name, user_id=user_id))
 
     async def graph_export(
-        self,
-        format: str = "markdown",
-        *,
-        name: str | None = None,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        depth: int = 2,
-        limit: int = 60,
-        untrusted: bool = False,
-    ) -> GraphText:
+        self, format: str = "markdown", *, user_id: str | None = None, session_id: str | None = None,
+        untrusted: bool = False, name: str | None = None, depth: int = 2, limit: int = 60,
+    ) -> GraphText:  # fmt: skip
         """The graph, or what lies around one entity, as Markdown, as a Mermaid diagram or as JSON."""
-        return await self.call(
-            GraphExport(
-                format=format,
-                name=name,
-                user_id=user_id,
-                session_id=session_id,
-                depth=depth,
-                limit=limit,
-                untrusted=untrusted,
-            )
-        )
+        return await self.call(GraphExport(
+            user_id=user_id, session_id=session_id, untrusted=untrusted, format=format, name=name, depth=depth,
+            limit=limit,
+        ))  # fmt: skip
 
     async def graph_rebuild(self) -> Done:
         """Drops the graph and queues every record to be read for it again; merges stay."""

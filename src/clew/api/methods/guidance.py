@@ -18,7 +18,7 @@ class AsyncGuidanceMethods(AsyncCalls):
     """The operations of `guidance` to await."""
 
     async def guidance(
-        self, *, user_id: str | None = None, session_id: str | None = None, limit: int = 1000
-    ) -> GuidanceList:
+        self, *, user_id: str | None = None, session_id: str | None = None, limit: int = 1000,
+    ) -> GuidanceList:  # fmt: skip
         """The turns of a user, and of a session, that are kept word for word because they guide."""
         return await self.call(ListGuidance(user_id=user_id, session_id=session_id, limit=limit))

@@ -40,61 +40,32 @@ class KernelMethods(Calls):
     """The operations of `kernel`."""
 
     def ingest(
-        self,
-        session_id: str,
-        role: str,
-        text: str,
-        *,
-        id: str | None = None,
-        ts: int | None = None,
-        speaker: str | None = None,
-        tool_call_ids: Sequence[str] = (),
-        tool_call_id: str | None = None,
-        source: str | None = None,
-        metadata: JsonObject | None = None,
-        user_id: str | None = None,
+        self, session_id: str, role: str, text: str, *, id: str | None = None, ts: int | None = None,
+        speaker: str | None = None, tool_call_ids: Sequence[str] = (), tool_call_id: str | None = None,
+        source: str | None = None, metadata: JsonObject | None = None, user_id: str | None = None,
         heartbeat: bool = False,
-    ) -> IngestReceipt:
+    ) -> IngestReceipt:  # fmt: skip
         """Keeps one turn. Returns when it is durable."""
-        return self.call(
-            Ingest(
-                session_id=session_id,
-                message=Message(
-                    role=role,
-                    text=text,
-                    id=id,
-                    ts=ts,
-                    speaker=speaker,
-                    tool_call_ids=tuple(tool_call_ids),
-                    tool_call_id=tool_call_id,
-                    source=source,
-                    metadata=metadata or {},
-                ),
-                user_id=user_id,
-                heartbeat=heartbeat,
-            )
-        )
+        return self.call(Ingest(
+            session_id=session_id, message=Message(role=role, text=text, id=id, ts=ts, speaker=speaker,
+            tool_call_ids=tuple(tool_call_ids), tool_call_id=tool_call_id, source=source, metadata=metadata or {}),
+            user_id=user_id, heartbeat=heartbeat,
+        ))  # fmt: skip
 
     def ingest_batch(
-        self, session_id: str, messages: Sequence[Message], *, user_id: str | None = None
-    ) -> IngestBatchReceipt:
+        self, session_id: str, messages: Sequence[Message], *, user_id: str | None = None,
+    ) -> IngestBatchReceipt:  # fmt: skip
         """Keeps several turns in one step: all of them, or none."""
         return self.call(IngestBatch(session_id=session_id, messages=tuple(messages), user_id=user_id))
 
     def put(
-        self,
-        collection: str,
-        id: str,
-        text: str,
-        metadata: JsonObject | None = None,
-        *,
-        source: str | None = None,
+        self, collection: str, id: str, text: str, metadata: JsonObject | None = None, *, source: str | None = None,
         kind: str | None = None,
-    ) -> PutReceipt:
+    ) -> PutReceipt:  # fmt: skip
         """Stores a record under an id of the caller's. The same id again replaces it."""
-        return self.call(
-            Put(collection=collection, id=id, text=text, source=source, kind=kind, metadata=metadata or {})
-        )
+        return self.call(Put(
+            collection=collection, id=id, text=text, source=source, kind=kind, metadata=metadata or {},
+        ))  # fmt: skip
 
     def delete(self, collection: str, *ids: str) -> Done:
         """Takes records out of a collection. Raw history is refused; unknown ids are skipped."""
@@ -113,8 +84,8 @@ class KernelMethods(Calls):
         return self.call(Get(collection=collection, ids=ids, max_chars=max_chars))
 
     def list(
-        self, collection: str, *, cursor: int = 0, limit: int = 1000, key: str | None = None, value: Any = None
-    ) -> Records:
+        self, collection: str, *, cursor: int = 0, limit: int = 1000, key: str | None = None, value: Any = None,
+    ) -> Records:  # fmt: skip
         """The records of a collection, a page a call.
 
         Oldest first. With `key`, only records whose metadata holds that value under it.
@@ -126,29 +97,17 @@ class KernelMethods(Calls):
         return self.call(ListCollections())
 
     def search(
-        self,
-        text: str,
-        *,
-        k: int = 10,
-        collections: Sequence[str] = (),
-        user_id: str | None = None,
-        session_id: str | None = None,
-        exclude: Mapping[str, Sequence[str]] | None = None,
-    ) -> SearchResult:
+        self, text: str, *, k: int = 10, collections: Sequence[str] = (), user_id: str | None = None,
+        session_id: str | None = None, exclude: Mapping[str, Sequence[str]] | None = None,
+    ) -> SearchResult:  # fmt: skip
         """The k best records, best first, each with its scores.
 
         In the named collections, or in what the named user and session may recall.
         """
-        return self.call(
-            Search(
-                text=text,
-                k=k,
-                collections=tuple(collections),
-                user_id=user_id,
-                session_id=session_id,
-                exclude={key: tuple(value) for key, value in (exclude or {}).items()},
-            )
-        )
+        return self.call(Search(
+            text=text, k=k, collections=tuple(collections), user_id=user_id, session_id=session_id,
+            exclude={key: tuple(value) for key, value in (exclude or {}).items()},
+        ))  # fmt: skip
 
     def status(self) -> Status:
         """What the store holds, and whether all of it works."""
@@ -182,61 +141,32 @@ class AsyncKernelMethods(AsyncCalls):
     """The operations of `kernel` to await."""
 
     async def ingest(
-        self,
-        session_id: str,
-        role: str,
-        text: str,
-        *,
-        id: str | None = None,
-        ts: int | None = None,
-        speaker: str | None = None,
-        tool_call_ids: Sequence[str] = (),
-        tool_call_id: str | None = None,
-        source: str | None = None,
-        metadata: JsonObject | None = None,
-        user_id: str | None = None,
+        self, session_id: str, role: str, text: str, *, id: str | None = None, ts: int | None = None,
+        speaker: str | None = None, tool_call_ids: Sequence[str] = (), tool_call_id: str | None = None,
+        source: str | None = None, metadata: JsonObject | None = None, user_id: str | None = None,
         heartbeat: bool = False,
-    ) -> IngestReceipt:
+    ) -> IngestReceipt:  # fmt: skip
         """Keeps one turn. Returns when it is durable."""
-        return await self.call(
-            Ingest(
-                session_id=session_id,
-                message=Message(
-                    role=role,
-                    text=text,
-                    id=id,
-                    ts=ts,
-                    speaker=speaker,
-                    tool_call_ids=tuple(tool_call_ids),
-                    tool_call_id=tool_call_id,
-                    source=source,
-                    metadata=metadata or {},
-                ),
-                user_id=user_id,
-                heartbeat=heartbeat,
-            )
-        )
+        return await self.call(Ingest(
+            session_id=session_id, message=Message(role=role, text=text, id=id, ts=ts, speaker=speaker,
+            tool_call_ids=tuple(tool_call_ids), tool_call_id=tool_call_id, source=source, metadata=metadata or {}),
+            user_id=user_id, heartbeat=heartbeat,
+        ))  # fmt: skip
 
     async def ingest_batch(
-        self, session_id: str, messages: Sequence[Message], *, user_id: str | None = None
-    ) -> IngestBatchReceipt:
+        self, session_id: str, messages: Sequence[Message], *, user_id: str | None = None,
+    ) -> IngestBatchReceipt:  # fmt: skip
         """Keeps several turns in one step: all of them, or none."""
         return await self.call(IngestBatch(session_id=session_id, messages=tuple(messages), user_id=user_id))
 
     async def put(
-        self,
-        collection: str,
-        id: str,
-        text: str,
-        metadata: JsonObject | None = None,
-        *,
-        source: str | None = None,
+        self, collection: str, id: str, text: str, metadata: JsonObject | None = None, *, source: str | None = None,
         kind: str | None = None,
-    ) -> PutReceipt:
+    ) -> PutReceipt:  # fmt: skip
         """Stores a record under an id of the caller's. The same id again replaces it."""
-        return await self.call(
-            Put(collection=collection, id=id, text=text, source=source, kind=kind, metadata=metadata or {})
-        )
+        return await self.call(Put(
+            collection=collection, id=id, text=text, source=source, kind=kind, metadata=metadata or {},
+        ))  # fmt: skip
 
     async def delete(self, collection: str, *ids: str) -> Done:
         """Takes records out of a collection. Raw history is refused; unknown ids are skipped."""
@@ -255,8 +185,8 @@ class AsyncKernelMethods(AsyncCalls):
         return await self.call(Get(collection=collection, ids=ids, max_chars=max_chars))
 
     async def list(
-        self, collection: str, *, cursor: int = 0, limit: int = 1000, key: str | None = None, value: Any = None
-    ) -> Records:
+        self, collection: str, *, cursor: int = 0, limit: int = 1000, key: str | None = None, value: Any = None,
+    ) -> Records:  # fmt: skip
         """The records of a collection, a page a call.
 
         Oldest first. With `key`, only records whose metadata holds that value under it.
@@ -268,29 +198,17 @@ class AsyncKernelMethods(AsyncCalls):
         return await self.call(ListCollections())
 
     async def search(
-        self,
-        text: str,
-        *,
-        k: int = 10,
-        collections: Sequence[str] = (),
-        user_id: str | None = None,
-        session_id: str | None = None,
-        exclude: Mapping[str, Sequence[str]] | None = None,
-    ) -> SearchResult:
+        self, text: str, *, k: int = 10, collections: Sequence[str] = (), user_id: str | None = None,
+        session_id: str | None = None, exclude: Mapping[str, Sequence[str]] | None = None,
+    ) -> SearchResult:  # fmt: skip
         """The k best records, best first, each with its scores.
 
         In the named collections, or in what the named user and session may recall.
         """
-        return await self.call(
-            Search(
-                text=text,
-                k=k,
-                collections=tuple(collections),
-                user_id=user_id,
-                session_id=session_id,
-                exclude={key: tuple(value) for key, value in (exclude or {}).items()},
-            )
-        )
+        return await self.call(Search(
+            text=text, k=k, collections=tuple(collections), user_id=user_id, session_id=session_id,
+            exclude={key: tuple(value) for key, value in (exclude or {}).items()},
+        ))  # fmt: skip
 
     async def status(self) -> Status:
         """What the store holds, and whether all of it works."""

@@ -33,22 +33,13 @@ class LedgerMethods(Calls):
         return self.call(Harvest(path=path, max_lines=max_lines))
 
     def recall(
-        self,
-        text: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        mode: str = "hybrid",
-        episodes: bool = False,
-        kinds: Sequence[str] = (),
-        k: int = 10,
-    ) -> RecallResult:
+        self, text: str, *, user_id: str | None = None, session_id: str | None = None, mode: str = "hybrid",
+        episodes: bool = False, kinds: Sequence[str] = (), k: int = 10,
+    ) -> RecallResult:  # fmt: skip
         """The first step of looking something up: one line each. Then `timeline`, then `get`."""
-        return self.call(
-            Recall(
-                text=text, user_id=user_id, session_id=session_id, mode=mode, episodes=episodes, kinds=tuple(kinds), k=k
-            )
-        )
+        return self.call(Recall(
+            text=text, user_id=user_id, session_id=session_id, mode=mode, episodes=episodes, kinds=tuple(kinds), k=k,
+        ))  # fmt: skip
 
     def timeline(self, ref: str, *, before: int = 5, after: int = 5) -> TimelineView:
         """What was around a record: turns and captured events of the same session, or else of the same collection."""
@@ -75,22 +66,13 @@ class AsyncLedgerMethods(AsyncCalls):
         return await self.call(Harvest(path=path, max_lines=max_lines))
 
     async def recall(
-        self,
-        text: str,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        mode: str = "hybrid",
-        episodes: bool = False,
-        kinds: Sequence[str] = (),
-        k: int = 10,
-    ) -> RecallResult:
+        self, text: str, *, user_id: str | None = None, session_id: str | None = None, mode: str = "hybrid",
+        episodes: bool = False, kinds: Sequence[str] = (), k: int = 10,
+    ) -> RecallResult:  # fmt: skip
         """The first step of looking something up: one line each. Then `timeline`, then `get`."""
-        return await self.call(
-            Recall(
-                text=text, user_id=user_id, session_id=session_id, mode=mode, episodes=episodes, kinds=tuple(kinds), k=k
-            )
-        )
+        return await self.call(Recall(
+            text=text, user_id=user_id, session_id=session_id, mode=mode, episodes=episodes, kinds=tuple(kinds), k=k,
+        ))  # fmt: skip
 
     async def timeline(self, ref: str, *, before: int = 5, after: int = 5) -> TimelineView:
         """What was around a record: turns and captured events of the same session, or else of the same collection."""

@@ -31,18 +31,13 @@ class LifecycleMethods(Calls):
         return self.call(Revive(refs=refs))
 
     def label(
-        self,
-        ref: str,
-        *,
-        kind: str | None = None,
-        importance: str | None = None,
-        retention: str | None = None,
+        self, ref: str, *, kind: str | None = None, importance: str | None = None, retention: str | None = None,
         superseded_by: str | None = None,
-    ) -> RecordView:
+    ) -> RecordView:  # fmt: skip
         """What the operator says about a record; Clew never overwrites it. An empty string takes a word back."""
-        return self.call(
-            Label(ref=ref, kind=kind, importance=importance, retention=retention, superseded_by=superseded_by)
-        )
+        return self.call(Label(
+            ref=ref, kind=kind, importance=importance, retention=retention, superseded_by=superseded_by,
+        ))  # fmt: skip
 
     def find_duplicates(self, collection: str, *, min_similarity: float = 0.9, limit: int = 100) -> DuplicateList:
         """Proposes records of a collection that say the same, or contradict each other. Writes nothing."""
@@ -69,18 +64,13 @@ class AsyncLifecycleMethods(AsyncCalls):
         return await self.call(Revive(refs=refs))
 
     async def label(
-        self,
-        ref: str,
-        *,
-        kind: str | None = None,
-        importance: str | None = None,
-        retention: str | None = None,
+        self, ref: str, *, kind: str | None = None, importance: str | None = None, retention: str | None = None,
         superseded_by: str | None = None,
-    ) -> RecordView:
+    ) -> RecordView:  # fmt: skip
         """What the operator says about a record; Clew never overwrites it. An empty string takes a word back."""
-        return await self.call(
-            Label(ref=ref, kind=kind, importance=importance, retention=retention, superseded_by=superseded_by)
-        )
+        return await self.call(Label(
+            ref=ref, kind=kind, importance=importance, retention=retention, superseded_by=superseded_by,
+        ))  # fmt: skip
 
     async def find_duplicates(self, collection: str, *, min_similarity: float = 0.9, limit: int = 100) -> DuplicateList:
         """Proposes records of a collection that say the same, or contradict each other. Writes nothing."""

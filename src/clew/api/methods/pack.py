@@ -23,36 +23,16 @@ class PackMethods(Calls):
     """The operations of `pack`."""
 
     def pack(
-        self,
-        query: str,
-        *,
-        budget_tokens: int | None = None,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        exclude_session: str | None = None,
-        limit: int | None = None,
-        kinds: Sequence[str] = (),
-        cold: bool = False,
-        untrusted: bool = False,
-        refs: bool = False,
-        trace: bool = False,
-    ) -> Bundle:
+        self, query: str, *, budget_tokens: int | None = None, user_id: str | None = None,
+        session_id: str | None = None, exclude_session: str | None = None, limit: int | None = None,
+        kinds: Sequence[str] = (), cold: bool = False, untrusted: bool = False, refs: bool = False, trace: bool = False,
+    ) -> Bundle:  # fmt: skip
         """The bounded, cited bundle for one request."""
-        return self.call(
-            Pack(
-                query=query,
-                budget_tokens=budget_tokens,
-                user_id=user_id,
-                session_id=session_id,
-                exclude_session=exclude_session,
-                limit=limit,
-                kinds=tuple(kinds),
-                cold=cold,
-                untrusted=untrusted,
-                refs=refs,
-                trace=trace,
-            )
-        )
+        return self.call(Pack(
+            query=query, budget_tokens=budget_tokens, user_id=user_id, session_id=session_id,
+            exclude_session=exclude_session, limit=limit, kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs,
+            trace=trace,
+        ))  # fmt: skip
 
     def list_traces(self, *, limit: int = 20) -> TraceList:
         """The traces of packs.
@@ -70,75 +50,35 @@ class PackMethods(Calls):
         return self.call(DiffTraces(before=before, after=after))
 
     def why(
-        self,
-        ref: str,
-        query: str,
-        *,
-        budget_tokens: int | None = None,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        exclude_session: str | None = None,
-        limit: int | None = None,
-        kinds: Sequence[str] = (),
-        cold: bool = False,
-        untrusted: bool = False,
-        refs: bool = False,
-    ) -> Explanation:
+        self, ref: str, query: str, *, budget_tokens: int | None = None, user_id: str | None = None,
+        session_id: str | None = None, exclude_session: str | None = None, limit: int | None = None,
+        kinds: Sequence[str] = (), cold: bool = False, untrusted: bool = False, refs: bool = False,
+    ) -> Explanation:  # fmt: skip
         """Why a record would be in the pack for a query, or would not.
 
         Packs for the query as `pack` would, without keeping or counting anything, and explains one record.
         """
-        return self.call(
-            Why(
-                query=query,
-                budget_tokens=budget_tokens,
-                user_id=user_id,
-                session_id=session_id,
-                exclude_session=exclude_session,
-                limit=limit,
-                kinds=tuple(kinds),
-                cold=cold,
-                untrusted=untrusted,
-                refs=refs,
-                ref=ref,
-            )
-        )
+        return self.call(Why(
+            query=query, budget_tokens=budget_tokens, user_id=user_id, session_id=session_id,
+            exclude_session=exclude_session, limit=limit, kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs,
+            ref=ref,
+        ))  # fmt: skip
 
 
 class AsyncPackMethods(AsyncCalls):
     """The operations of `pack` to await."""
 
     async def pack(
-        self,
-        query: str,
-        *,
-        budget_tokens: int | None = None,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        exclude_session: str | None = None,
-        limit: int | None = None,
-        kinds: Sequence[str] = (),
-        cold: bool = False,
-        untrusted: bool = False,
-        refs: bool = False,
-        trace: bool = False,
-    ) -> Bundle:
+        self, query: str, *, budget_tokens: int | None = None, user_id: str | None = None,
+        session_id: str | None = None, exclude_session: str | None = None, limit: int | None = None,
+        kinds: Sequence[str] = (), cold: bool = False, untrusted: bool = False, refs: bool = False, trace: bool = False,
+    ) -> Bundle:  # fmt: skip
         """The bounded, cited bundle for one request."""
-        return await self.call(
-            Pack(
-                query=query,
-                budget_tokens=budget_tokens,
-                user_id=user_id,
-                session_id=session_id,
-                exclude_session=exclude_session,
-                limit=limit,
-                kinds=tuple(kinds),
-                cold=cold,
-                untrusted=untrusted,
-                refs=refs,
-                trace=trace,
-            )
-        )
+        return await self.call(Pack(
+            query=query, budget_tokens=budget_tokens, user_id=user_id, session_id=session_id,
+            exclude_session=exclude_session, limit=limit, kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs,
+            trace=trace,
+        ))  # fmt: skip
 
     async def list_traces(self, *, limit: int = 20) -> TraceList:
         """The traces of packs.
@@ -156,36 +96,16 @@ class AsyncPackMethods(AsyncCalls):
         return await self.call(DiffTraces(before=before, after=after))
 
     async def why(
-        self,
-        ref: str,
-        query: str,
-        *,
-        budget_tokens: int | None = None,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        exclude_session: str | None = None,
-        limit: int | None = None,
-        kinds: Sequence[str] = (),
-        cold: bool = False,
-        untrusted: bool = False,
-        refs: bool = False,
-    ) -> Explanation:
+        self, ref: str, query: str, *, budget_tokens: int | None = None, user_id: str | None = None,
+        session_id: str | None = None, exclude_session: str | None = None, limit: int | None = None,
+        kinds: Sequence[str] = (), cold: bool = False, untrusted: bool = False, refs: bool = False,
+    ) -> Explanation:  # fmt: skip
         """Why a record would be in the pack for a query, or would not.
 
         Packs for the query as `pack` would, without keeping or counting anything, and explains one record.
         """
-        return await self.call(
-            Why(
-                query=query,
-                budget_tokens=budget_tokens,
-                user_id=user_id,
-                session_id=session_id,
-                exclude_session=exclude_session,
-                limit=limit,
-                kinds=tuple(kinds),
-                cold=cold,
-                untrusted=untrusted,
-                refs=refs,
-                ref=ref,
-            )
-        )
+        return await self.call(Why(
+            query=query, budget_tokens=budget_tokens, user_id=user_id, session_id=session_id,
+            exclude_session=exclude_session, limit=limit, kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs,
+            ref=ref,
+        ))  # fmt: skip

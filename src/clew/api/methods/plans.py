@@ -21,21 +21,13 @@ class PlansMethods(Calls):
     """The operations of `plans`."""
 
     def plans_add(
-        self,
-        what: str,
-        *,
-        user_id: str | None = None,
-        date: str | None = None,
-        condition: str = "",
-        sources: Sequence[str] = (),
-        proposal: str = "",
-    ) -> PlanView:
+        self, what: str, *, user_id: str | None = None, date: str | None = None, condition: str = "",
+        sources: Sequence[str] = (), proposal: str = "",
+    ) -> PlanView:  # fmt: skip
         """Writes a plan down. The same plan again is the same record."""
-        return self.call(
-            PlansAdd(
-                what=what, user_id=user_id, date=date, condition=condition, sources=tuple(sources), proposal=proposal
-            )
-        )
+        return self.call(PlansAdd(
+            what=what, user_id=user_id, date=date, condition=condition, sources=tuple(sources), proposal=proposal,
+        ))  # fmt: skip
 
     def plans_list(self, *, user_id: str | None = None, state: str = "open") -> PlanList:
         """The plans of a user, or without one those for all, in the order of their days."""
@@ -58,21 +50,13 @@ class AsyncPlansMethods(AsyncCalls):
     """The operations of `plans` to await."""
 
     async def plans_add(
-        self,
-        what: str,
-        *,
-        user_id: str | None = None,
-        date: str | None = None,
-        condition: str = "",
-        sources: Sequence[str] = (),
-        proposal: str = "",
-    ) -> PlanView:
+        self, what: str, *, user_id: str | None = None, date: str | None = None, condition: str = "",
+        sources: Sequence[str] = (), proposal: str = "",
+    ) -> PlanView:  # fmt: skip
         """Writes a plan down. The same plan again is the same record."""
-        return await self.call(
-            PlansAdd(
-                what=what, user_id=user_id, date=date, condition=condition, sources=tuple(sources), proposal=proposal
-            )
-        )
+        return await self.call(PlansAdd(
+            what=what, user_id=user_id, date=date, condition=condition, sources=tuple(sources), proposal=proposal,
+        ))  # fmt: skip
 
     async def plans_list(self, *, user_id: str | None = None, state: str = "open") -> PlanList:
         """The plans of a user, or without one those for all, in the order of their days."""

@@ -52,14 +52,9 @@ class UpkeepMethods(Calls):
         return self.call(Import(lines=tuple(lines)))
 
     def purge(
-        self,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        ref: str | None = None,
-        source: str | None = None,
-        dry_run: bool = False,
-    ) -> PurgeReceipt:
+        self, *, user_id: str | None = None, session_id: str | None = None, ref: str | None = None,
+        source: str | None = None, dry_run: bool = False,
+    ) -> PurgeReceipt:  # fmt: skip
         """Removes a user, a session, a record, or all that came from an outside address, and all made from it."""
         return self.call(Purge(user_id=user_id, session_id=session_id, ref=ref, source=source, dry_run=dry_run))
 
@@ -103,14 +98,9 @@ class AsyncUpkeepMethods(AsyncCalls):
         return await self.call(Import(lines=tuple(lines)))
 
     async def purge(
-        self,
-        *,
-        user_id: str | None = None,
-        session_id: str | None = None,
-        ref: str | None = None,
-        source: str | None = None,
-        dry_run: bool = False,
-    ) -> PurgeReceipt:
+        self, *, user_id: str | None = None, session_id: str | None = None, ref: str | None = None,
+        source: str | None = None, dry_run: bool = False,
+    ) -> PurgeReceipt:  # fmt: skip
         """Removes a user, a session, a record, or all that came from an outside address, and all made from it."""
         return await self.call(Purge(user_id=user_id, session_id=session_id, ref=ref, source=source, dry_run=dry_run))
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import click
 
-from clew.api import Context, Hit, Section
+from clew.api import Assemble, Context, Hit, Section
 from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.fields import one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import print_degraded, print_heading, print_table, print_text
 
@@ -21,25 +22,10 @@ from clew.faces.cli.console.terminal import print_degraded, print_heading, print
         "clew assemble --session s1 --mode observations",
     ],
 )
-@click.option("--session", required=True, metavar="ID", help="The running session; gives the tail.")
-@click.option("--user", metavar="ID", help="Recall this user's memories and turns, too.")
-@click.option("--query", metavar="TEXT", help="What to recall for; else the newest user turn.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="TOKENS", help="Size; else budget_tokens.")
-@click.option(
-    "--mode",
-    type=click.Choice(["recall", "observations", "both"]),
-    default="recall",
-    show_default=True,
-    help="What stands for the past beyond the tail.",
-)
-@click.pass_obj
-def assemble_command(
-    invocation: Invocation, *, session: str, user: str | None, query: str | None, budget: int | None, mode: str
-) -> None:
+@takes(Assemble, mode=option(type=one_of(("recall", "observations", "both"))), limit_tokens=None, since=None)
+def assemble_command(invocation: Invocation, request: Assemble) -> None:
     """Build the context for the next model call, within a token budget."""
-    with invocation.open() as memory:
-        context = memory.assemble(session, query=query, budget_tokens=budget, user_id=user, mode=mode)
-    invocation.show(context, print_context)
+    invocation.answer(request, print_context)
 
 
 def print_context(context: Context) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 import click
+from msgspec.structs import replace
 
 from clew.api import (
     FactLint,
@@ -16,7 +17,20 @@ from clew.api import (
     FactProposals,
     FactRebuild,
     FactReceipt,
+    FactsAccept,
+    FactsAsOf,
+    FactsAssert,
+    FactsCurrent,
+    FactsDecline,
     FactsDeclined,
+    FactsInvalidate,
+    FactsLint,
+    FactsPack,
+    FactsPropose,
+    FactsRebuild,
+    FactsReview,
+    FactsStale,
+    FactsTimeline,
     FactTimeline,
     FactView,
     MemoryApi,
@@ -25,6 +39,7 @@ from clew.core.model import Role
 from clew.core.predicates import canonical, sentence
 from clew.errors import InvalidInput, NotFound
 from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import (
     Cell,
@@ -36,15 +51,6 @@ from clew.faces.cli.console.terminal import (
     print_table,
     print_text,
 )
-
-user_option = click.option("--user", metavar="ID", help="Whose facts; without it, those for all.")
-limit_option = click.option(
-    "--limit", type=click.IntRange(1, 1000), metavar="N", default=100, show_default=True, help="Facts a page."
-)
-cursor_option = click.option(
-    "--cursor", type=click.IntRange(min=0), metavar="N", default=0, help="Where the next page starts."
-)
-predicate_option = click.option("--predicate", metavar="NAME", help="Only what has this predicate.")
 
 
 class Moment(click.ParamType[int]):
@@ -64,6 +70,11 @@ class Moment(click.ParamType[int]):
 
 
 MOMENT = Moment()
+
+_FROM = option("--from", type=MOMENT, metavar="DATE")
+_TO = option("--to", type=MOMENT, metavar="DATE")
+_AT = option("--at", type=MOMENT, metavar="DATE")
+_SUPERSEDES = option("--supersedes", metavar="FACT")
 
 
 def print_receipt(receipt: FactReceipt) -> None:
@@ -118,8 +129,6 @@ def _until(fact: FactView) -> str:
     return day(fact.valid_to)
 
 
-_whose_turns = click.option("--user", metavar="ID", required=True, help="Whose turns.")
-
 _ANSWERS = {"a": "accept", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
 
 
@@ -128,45 +137,26 @@ _ANSWERS = {"a": "accept", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
     cls=Verb,
     examples=["clew facts propose 'We moved billing to SQLite.' --user ada", "clew facts propose - < notes.txt"],
 )
-@click.argument("text")
-@user_option
-@click.option("--speaker", metavar="NAME", default="", help='Who says "I" in it.')
-@click.option("--at", type=MOMENT, metavar="DATE", help="When it was said; else now.")
-@click.option(
-    "--role",
-    type=click.Choice([role.value for role in Role]),
-    default=Role.USER.value,
-    show_default=True,
-    help="Who speaks; what a tool says proposes nothing.",
-)
-@click.pass_obj
-def propose(invocation: Invocation, *, text: str, user: str | None, speaker: str, at: int | None, role: str) -> None:
+@takes(FactsPropose, "text", ts=_AT, role=option(type=one_of(Role)))
+def propose(invocation: Invocation, request: FactsPropose) -> None:
     """Show what TEXT, or with - standard input, proposes as facts. Writes nothing."""
-    read = sys.stdin.read() if text == "-" else text
-    with invocation.open() as memory:
-        found = memory.facts_propose(read, user_id=user, speaker=speaker, ts=at, role=role)
-    invocation.show(found, print_proposals)
+    text = sys.stdin.read() if request.text == "-" else request.text
+    invocation.answer(replace(request, text=text), print_proposals)
 
 
 @click.command("review", cls=Verb, examples=["clew facts review --user ada", "clew facts review --user ada --list"])
-@_whose_turns
+@takes(FactsReview)
 @click.option("--list", "only_list", is_flag=True, help="List them and ask nothing, as into a pipe.")
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), metavar="N", default=50, show_default=True, help="Proposals a page."
-)
-@cursor_option
-@click.pass_obj
-def review(invocation: Invocation, user: str, only_list: bool, limit: int, cursor: int) -> None:
+def review(invocation: Invocation, request: FactsReview, only_list: bool) -> None:
     """Go through what a user's turns propose: accept, edit, reject or skip each one.
 
     Accepting writes a fact that cites the turn; rejecting is remembered; skipping leaves it for another day.
     """
-    asks = not (only_list or invocation.json) and sys.stdin.isatty() and sys.stdout.isatty()
+    if only_list or invocation.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        invocation.answer(request, print_proposals)
+        return
     with invocation.open() as memory:
-        if asks:
-            _go_through(memory, user, limit, cursor)
-        else:
-            invocation.show(memory.facts_review(user, cursor=cursor, limit=limit), print_proposals)
+        _go_through(memory, request)
 
 
 @click.command(
@@ -177,40 +167,18 @@ def review(invocation: Invocation, user: str, only_list: bool, limit: int, curso
         "clew facts accept session_raw:s1/t_5f0c c_77d1 --object 'PostgreSQL 17' --user ada",
     ],
 )
-@click.argument("turn")
-@click.argument("proposal", required=False)
-@_whose_turns
-@click.option("--subject", metavar="TEXT", help="Another subject.")
-@click.option("--predicate", metavar="NAME", help="Another predicate.")
-@click.option("--object", "object_", metavar="TEXT", help="Another object.")
-@click.option("--from", "valid_from", type=MOMENT, metavar="DATE", help="Since when; else as the turn says.")
-@click.option("--to", "valid_to", type=MOMENT, metavar="DATE", help="Until when, if that is known.")
-@click.pass_obj
-def accept(
-    invocation: Invocation,
-    *,
-    turn: str,
-    proposal: str | None,
-    user: str,
-    subject: str | None,
-    predicate: str | None,
-    object_: str | None,
-    valid_from: int | None,
-    valid_to: int | None,
-) -> None:
+@takes(
+    FactsAccept,
+    "source",
+    "proposal",
+    source=option(metavar="TURN"),
+    valid_from=_FROM,
+    valid_to=_TO,
+    supersedes=_SUPERSEDES,
+)
+def accept(invocation: Invocation, request: FactsAccept) -> None:
     """Make a proposal a fact that cites its turn. PROPOSAL may be left out where TURN has only one."""
-    with invocation.open() as memory:
-        receipt = memory.facts_accept(
-            user,
-            turn,
-            proposal or "",
-            subject=subject,
-            predicate=predicate,
-            object=object_,
-            valid_from=valid_from,
-            valid_to=valid_to,
-        )
-    invocation.show(receipt, print_receipt)
+    invocation.answer(request, print_receipt)
 
 
 @click.command(
@@ -218,14 +186,10 @@ def accept(
     cls=Verb,
     examples=["clew facts decline session_raw:s1/t_5f0c c_77d1 --user ada"],
 )
-@click.argument("turn")
-@click.argument("proposals", nargs=-1, required=True, metavar="PROPOSAL...")
-@_whose_turns
-@click.pass_obj
-def decline(invocation: Invocation, turn: str, proposals: tuple[str, ...], user: str) -> None:
+@takes(FactsDecline, "source", "proposals", source=option(metavar="TURN"))
+def decline(invocation: Invocation, request: FactsDecline) -> None:
     """Take proposals of a turn off the queue for good. The turn stays as it is."""
-    with invocation.open() as memory:
-        invocation.show(memory.facts_decline(user, turn, *proposals), _print_declined)
+    invocation.answer(request, _print_declined)
 
 
 def print_proposals(found: FactProposals) -> None:
@@ -250,15 +214,15 @@ def print_proposals(found: FactProposals) -> None:
 # --- asking one by one ---------------------------------------------------------------------------------
 
 
-def _go_through(memory: MemoryApi, user: str, limit: int, cursor: int) -> None:
+def _go_through(memory: MemoryApi, request: FactsReview) -> None:
     done = dict.fromkeys(_ANSWERS.values(), 0)
-    for proposal in _each(memory, user, limit, cursor):
-        answer = _asked(proposal)
+    for proposal in _read_pages(memory, request):
+        answer = _ask(proposal)
         if answer == "quit":
             break
         if answer == "reject":
-            memory.facts_decline(user, proposal.source, proposal.id)
-        elif answer in ("accept", "edit") and not _accepted(memory, user, proposal, edit=answer == "edit"):
+            memory.facts_decline(request.user_id, proposal.source, proposal.id)
+        elif answer in ("accept", "edit") and not _accept(memory, request.user_id, proposal, edit=answer == "edit"):
             answer = "skip"
         done[answer] += 1
     click.echo(
@@ -266,15 +230,15 @@ def _go_through(memory: MemoryApi, user: str, limit: int, cursor: int) -> None:
     )
 
 
-def _each(memory: MemoryApi, user: str, limit: int, cursor: int) -> Iterator[FactProposal]:
-    following: int | None = cursor
+def _read_pages(memory: MemoryApi, request: FactsReview) -> Iterator[FactProposal]:
+    following: int | None = request.cursor
     while following is not None:
-        page = memory.facts_review(user, cursor=following, limit=limit)
+        page = memory.call(replace(request, cursor=following))
         yield from page.proposals
         following = page.cursor
 
 
-def _asked(proposal: FactProposal) -> str:
+def _ask(proposal: FactProposal) -> str:
     words = f"{proposal.subject} · {proposal.predicate} · {proposal.object}"
     click.echo()
     click.echo(click.style(one_line(words), bold=True))
@@ -289,7 +253,7 @@ def _asked(proposal: FactProposal) -> str:
     return _ANSWERS[key]
 
 
-def _accepted(memory: MemoryApi, user: str, proposal: FactProposal, *, edit: bool) -> bool:
+def _accept(memory: MemoryApi, user: str, proposal: FactProposal, *, edit: bool) -> bool:
     """Whether it is a fact now. What cannot be one is said, and the next one is asked."""
     subject = predicate = object_ = None
     if edit:
@@ -338,50 +302,24 @@ def facts_command() -> None:
         "clew facts assert billing uses SQLite --supersedes f_5f0c --statement 'We moved to SQLite.' --user ada",
     ],
 )
-@click.argument("subject")
-@click.argument("predicate")
-@click.argument("object", metavar="OBJECT")
-@user_option
-@click.option("--from", "valid_from", type=MOMENT, metavar="DATE", help="Since when; else now.")
-@click.option("--to", "valid_to", type=MOMENT, metavar="DATE", help="Until when, if that is known.")
-@click.option("--source", "sources", multiple=True, metavar="REF", help="A record that says so; may be given again.")
-@click.option("--statement", metavar="TEXT", default="", help="Words to keep as a memory and cite.")
-@click.option("--supersedes", multiple=True, metavar="FACT", help="A fact that ends where this one begins.")
-@click.option("--confidence", type=click.FloatRange(0, 1), metavar="X", help="Less than the sources allow.")
-@click.pass_obj
-def assert_(
-    invocation: Invocation,
-    *,
-    subject: str,
-    predicate: str,
-    object: str,  # noqa: A002 — the third word of every fact
-    user: str | None,
-    valid_from: int | None,
-    valid_to: int | None,
-    sources: tuple[str, ...],
-    statement: str,
-    supersedes: tuple[str, ...],
-    confidence: float | None,
-) -> None:
+@takes(
+    FactsAssert,
+    "subject",
+    "predicate",
+    "object",
+    valid_from=_FROM,
+    valid_to=_TO,
+    supersedes=_SUPERSEDES,
+)
+def assert_(invocation: Invocation, request: FactsAssert) -> None:
     """Say that something is true, and on what ground.
 
     Without --source and --statement, the fact itself is kept as your statement, and cited.
     """
-    said = statement if statement or sources else sentence(subject, canonical(predicate), object)
-    with invocation.open() as memory:
-        receipt = memory.facts_assert(
-            subject,
-            predicate,
-            object,
-            user_id=user,
-            sources=sources,
-            statement=said,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            confidence=confidence,
-            supersedes=supersedes,
-        )
-    invocation.show(receipt, print_receipt)
+    if not (request.statement or request.sources):
+        said = sentence(request.subject, canonical(request.predicate), request.object)
+        request = replace(request, statement=said)
+    invocation.answer(request, print_receipt)
 
 
 @facts_command.command(
@@ -392,32 +330,17 @@ def assert_(
         "clew facts invalidate f_5f0c --at 2026-03-01 --reason 'It was a test.' --user ada",
     ],
 )
-@click.argument("fact")
-@user_option
-@click.option("--at", type=MOMENT, metavar="DATE", help="From when on it does not hold; its beginning is never.")
-@click.option("--reason", metavar="TEXT", default="", help="Why, for whoever looks at it next.")
-@click.pass_obj
-def invalidate(invocation: Invocation, fact: str, user: str | None, at: int | None, reason: str) -> None:
+@takes(FactsInvalidate, "fact", at=_AT)
+def invalidate(invocation: Invocation, request: FactsInvalidate) -> None:
     """Take a fact back, from some moment on; what was recorded of it stays."""
-    with invocation.open() as memory:
-        receipt = memory.facts_invalidate(fact, user_id=user, at=at, reason=reason)
-    invocation.show(receipt, print_receipt)
+    invocation.answer(request, print_receipt)
 
 
 @facts_command.command("current", cls=Verb, examples=["clew facts current billing --user ada", "clew facts current"])
-@click.argument("subject", required=False)
-@user_option
-@predicate_option
-@limit_option
-@cursor_option
-@click.pass_obj
-def current(
-    invocation: Invocation, *, subject: str | None, user: str | None, predicate: str | None, limit: int, cursor: int
-) -> None:
-    """Show what is true now, of SUBJECT or of all; what has lost its sources stands apart."""
-    with invocation.open() as memory:
-        found = memory.facts_current(subject, predicate, user_id=user, cursor=cursor, limit=limit)
-    invocation.show(found, _print_list)
+@takes(FactsCurrent, "subject")
+def current(invocation: Invocation, request: FactsCurrent) -> None:
+    """Show what is true now, of SUBJECT or of all, and apart from it what has lost its sources."""
+    invocation.answer(request, _print_list)
 
 
 @facts_command.command(
@@ -425,94 +348,55 @@ def current(
     cls=Verb,
     examples=["clew facts as-of 2026-03-01 billing --user ada", "clew facts as-of 2026-03-01 --recorded 2026-02-01"],
 )
-@click.argument("at", type=MOMENT, metavar="DATE")
-@click.argument("subject", required=False)
-@click.option("--recorded", type=MOMENT, metavar="DATE", help="As far as it had been written down by then.")
-@user_option
-@predicate_option
-@limit_option
-@cursor_option
-@click.pass_obj
-def as_of(
-    invocation: Invocation,
-    *,
-    at: int,
-    subject: str | None,
-    recorded: int | None,
-    user: str | None,
-    predicate: str | None,
-    limit: int,
-    cursor: int,
-) -> None:
+@takes(
+    FactsAsOf,
+    "at",
+    "subject",
+    at=option(type=MOMENT, metavar="DATE"),
+    recorded=option(type=MOMENT, metavar="DATE"),
+)
+def as_of(invocation: Invocation, request: FactsAsOf) -> None:
     """Show what was true on DATE; with --recorded, as it was believed on that one."""
-    with invocation.open() as memory:
-        found = memory.facts_as_of(at, subject, predicate, recorded=recorded, user_id=user, cursor=cursor, limit=limit)
-    invocation.show(found, _print_list)
+    invocation.answer(request, _print_list)
 
 
 @facts_command.command("timeline", cls=Verb, examples=["clew facts timeline billing --user ada"])
-@click.argument("subject")
-@user_option
-@predicate_option
-@limit_option
-@click.pass_obj
-def timeline(invocation: Invocation, subject: str, user: str | None, predicate: str | None, limit: int) -> None:
+@takes(FactsTimeline, "subject", limit=option(default=100))
+def timeline(invocation: Invocation, request: FactsTimeline) -> None:
     """Show all that ever was true of SUBJECT, oldest first, and what was asserted and never held."""
-    with invocation.open() as memory:
-        found = memory.facts_timeline(subject, predicate, user_id=user, limit=limit)
-    invocation.show(found, _print_timeline)
+    invocation.answer(request, _print_timeline)
 
 
 @facts_command.command("lint", cls=Verb, examples=["clew facts lint --user ada"])
-@user_option
-@click.option(
-    "--limit", type=click.IntRange(1, 10_000), metavar="N", default=1000, show_default=True, help="Problems shown."
-)
-@click.pass_obj
-def lint(invocation: Invocation, user: str | None, limit: int) -> None:
+@takes(FactsLint)
+def lint(invocation: Invocation, request: FactsLint) -> None:
     """Look for facts whose sources are gone or changed, that overlap, or that are not well formed.
 
     Ends with status 1 where it finds something.
     """
-    with invocation.open() as memory:
-        found = memory.facts_lint(user_id=user, limit=limit)
-    invocation.show(found, _print_lint)
-    if not found.ok:
-        click.get_current_context().exit(1)
+    if not invocation.answer(request, _print_lint).ok:
+        raise click.exceptions.Exit(1)
 
 
 @facts_command.command("stale", cls=Verb, examples=["clew facts stale --user ada"])
-@user_option
-@limit_option
-@cursor_option
-@click.pass_obj
-def stale(invocation: Invocation, user: str | None, limit: int, cursor: int) -> None:
-    """List the facts that have lost the ground they stood on, and what has become of it."""
-    with invocation.open() as memory:
-        invocation.show(memory.facts_stale(user_id=user, cursor=cursor, limit=limit), _print_list)
+@takes(FactsStale)
+def stale(invocation: Invocation, request: FactsStale) -> None:
+    """List the facts whose sources no longer support them, and what has become of those sources."""
+    invocation.answer(request, _print_list)
 
 
 @facts_command.command("rebuild", cls=Verb, examples=["clew facts rebuild --user ada"])
-@user_option
-@click.pass_obj
-def rebuild(invocation: Invocation, user: str | None) -> None:
+@takes(FactsRebuild)
+def rebuild(invocation: Invocation, request: FactsRebuild) -> None:
     """Replay the facts from the rows, and say whether what was kept in memory is the same."""
-    with invocation.open() as memory:
-        invocation.show(memory.facts_rebuild(user_id=user), _print_rebuild)
+    invocation.answer(request, _print_rebuild)
 
 
 @facts_command.command("pack", cls=Verb, examples=["clew facts pack 'which database does billing use?' --user ada"])
-@click.argument("query")
-@user_option
-@click.option(
-    "--budget", type=click.IntRange(64), metavar="TOKENS", default=400, show_default=True, help="Room for it."
-)
-@click.option("--limit", type=click.IntRange(1, 100), metavar="N", default=12, show_default=True, help="Facts at most.")
-@click.pass_obj
-def pack(invocation: Invocation, query: str, user: str | None, budget: int, limit: int) -> None:
-    """Print the current facts that bear on QUERY, as they would stand in a prompt."""
-    with invocation.open() as memory:
-        invocation.show(memory.facts_pack(query, user_id=user, budget_tokens=budget, limit=limit), _print_pack)
+@takes(FactsPack, "query")
+def pack(invocation: Invocation, request: FactsPack) -> None:
+    """Print the current facts that bear on QUERY, as a prompt would have them."""
+    invocation.answer(request, _print_pack)
 
 
 for verb in (propose, review, accept, decline):

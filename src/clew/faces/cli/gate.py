@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
-from clew.api import GateScore, MemoryApi
+from clew.api import Gate, GateScore, MemoryApi
 from clew.config import CONFIG_FILE
 from clew.errors import InvalidInput, TooLarge
 from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.source import text_or_stdin
 from clew.faces.cli.console.terminal import print_fields, print_heading, print_note, print_table
@@ -40,14 +42,11 @@ def gate_command() -> None:
 
 
 @gate_command.command("explain", cls=Verb, examples=["clew gate explain 'I prefer tabs over spaces.' --user ada"])
+@takes(Gate, text="")
 @click.argument("text", required=False)
-@click.option("--user", metavar="ID", help="Compare with what is known of this user.")
-@click.pass_obj
-def explain(invocation: Invocation, text: str | None, user: str | None) -> None:
+def explain(invocation: Invocation, request: Gate, text: str | None) -> None:
     """Show every part of a text's gate score. Without TEXT, reads standard input."""
-    content = text_or_stdin(text)
-    with invocation.open() as memory:
-        invocation.show(memory.gate(content, user_id=user), _print_score)
+    invocation.answer(replace(request, text=text_or_stdin(text)), _print_score)
 
 
 @gate_command.command("calibrate", cls=Verb, examples=["clew gate calibrate labels.jsonl --user ada --plot gate.png"])

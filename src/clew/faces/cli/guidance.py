@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from clew.api import Done, GuidanceList
+from clew.api import Done, GuidanceList, ListGuidance
 from clew.core.identity import guidance_of_session, guidance_of_user, kind_of
 from clew.errors import NotFound
 from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import local_time, one_line, preview, print_note
 
@@ -24,15 +25,12 @@ def command() -> None:
 
 
 @command.command("list", cls=Verb, examples=["clew guidance list --user ada", "clew guidance list --session s1"])
-@click.option("--user", metavar="ID", help="What this user laid down.")
-@click.option("--session", metavar="ID", help="What was laid down in this session, where its user is not known.")
-@click.pass_obj
-def list_guidance(invocation: Invocation, user: str | None, session: str | None) -> None:
+@takes(ListGuidance)
+def list_guidance(invocation: Invocation, request: ListGuidance) -> None:
     """List the guidance of a user or a session, oldest first, with the words that make it such."""
-    if user is None and session is None:
+    if request.user_id is None and request.session_id is None:
         raise click.UsageError("Say whose: --user or --session.")
-    with invocation.open() as memory:
-        invocation.show(memory.guidance(user_id=user, session_id=session), print_guidance)
+    invocation.answer(request, print_guidance)
 
 
 @command.command(

@@ -8,22 +8,29 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from clew.api import (
     Compact,
     CompactReceipt,
+    Describe,
+    Expand,
     Expansion,
+    Grep,
     GrepMatch,
     GrepResult,
     Hit,
     MemoryApi,
     Node,
     RecordView,
+    Search,
     SearchResult,
     SessionView,
+    ShowSession,
 )
 from clew.core.identity import kind_of, owner_of, session_raw
 from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import HITS, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import (
     Cell,
@@ -165,7 +172,7 @@ def list_sessions(invocation: Invocation) -> None:
 @session_command.command(
     "show", cls=Verb, examples=["clew session show s1", "clew session show s1 --depth 2 --limit 10"]
 )
-@click.argument("session_id", metavar="SESSION")
+@takes(ShowSession, "session_id")
 @click.option(
     "--depth", type=click.IntRange(0, 64), metavar="N", default=0, show_default=True, help="Levels to unfold."
 )
@@ -177,11 +184,10 @@ def list_sessions(invocation: Invocation) -> None:
     show_default=True,
     help="Nodes to draw of one branch.",
 )
-@click.pass_obj
-def show(invocation: Invocation, session_id: str, depth: int, limit: int) -> None:
+def show(invocation: Invocation, request: ShowSession, depth: int, limit: int) -> None:
     """Draw the active view as a tree, oldest first, with summaries unfolded as deep as asked."""
     with invocation.open() as memory:
-        answer = memory.show_session(session_id)
+        answer = memory.call(request)
         invocation.show(answer, lambda session: _print_session(memory, session, depth, limit))
 
 
@@ -190,65 +196,34 @@ def show(invocation: Invocation, session_id: str, depth: int, limit: int) -> Non
     cls=Verb,
     examples=["clew session expand s1 s_5f0c", "clew session expand s1 s_5f0c --budget 4000 --query 'seat locks'"],
 )
-@click.argument("session_id", metavar="SESSION")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option(
-    "--depth", type=click.IntRange(1, 64), metavar="N", default=3, show_default=True, help="Levels to go down."
-)
-@click.option(
-    "--budget", type=click.IntRange(min=1), metavar="TOKENS", help="Most tokens, as a prompt quotes them; else 200,000."
-)
-@click.option("--query", metavar="TEXT", help="Where not all fit, take the turns that answer this best.")
-@click.pass_obj
-def expand(
-    invocation: Invocation, *, session_id: str, ids: tuple[str, ...], depth: int, budget: int | None, query: str | None
-) -> None:
-    """Give back the turns that summaries stand for, word for word."""
-    with invocation.open() as memory:
-        expansion = memory.expand(session_id, *ids, max_depth=depth, budget_tokens=budget, query=query)
-    invocation.show(expansion, print_expansion)
+@takes(Expand, "session_id", "ids", max_depth=option("--depth"), exclude=None)
+def expand(invocation: Invocation, request: Expand) -> None:
+    """Give back the turns that summaries cover, word for word."""
+    invocation.answer(request, print_expansion)
 
 
 @session_command.command("describe", cls=Verb, examples=["clew session describe s1 s_5f0c"])
-@click.argument("session_id", metavar="SESSION")
-@click.argument("id_", metavar="ID")
-@click.pass_obj
-def describe(invocation: Invocation, session_id: str, id_: str) -> None:
-    """Show one turn or summary with its lineage: what it stands for, and what stands for it."""
-    with invocation.open() as memory:
-        invocation.show(memory.describe(session_id, id_), _print_node)
+@takes(Describe, "session_id", "id")
+def describe(invocation: Invocation, request: Describe) -> None:
+    """Show one turn or summary with its lineage: what it covers, and what covers it."""
+    invocation.answer(request, _print_node)
 
 
 @session_command.command("search", cls=Verb, examples=["clew session search s1 'which database did we choose' -k 3"])
 @click.argument("session_id", metavar="SESSION")
-@click.argument("text")
-@click.option("-k", "k", type=click.IntRange(1, 1000), metavar="N", default=10, show_default=True, help="How many.")
-@click.pass_obj
-def search(invocation: Invocation, session_id: str, text: str, k: int) -> None:
+@takes(Search, "text", k=HITS, collections=None, user_id=None, session_id=None)
+def search(invocation: Invocation, request: Search, session_id: str) -> None:
     """Search every turn of a session, compacted or not, by words and by meaning."""
-    with invocation.open() as memory:
-        invocation.show(memory.query_raw(session_id, text, k=k), _print_result)
+    invocation.answer(replace(request, collections=(session_raw(session_id),)), _print_result)
 
 
 @session_command.command(
     "grep", cls=Verb, examples=["clew session grep s1 E1047", "clew session grep s1 'seat (lock|map)' --regex"]
 )
-@click.argument("session_id", metavar="SESSION")
-@click.argument("pattern")
-@click.option("--regex", is_flag=True, help="PATTERN is a regular expression, in the syntax of RE2.")
-@click.option("--ignore-case", is_flag=True, help="Take capital and small letters as the same.")
-@click.option(
-    "--limit", type=click.IntRange(1, 10_000), metavar="N", default=100, show_default=True, help="Lines a page."
-)
-@click.option("--cursor", type=click.IntRange(min=0), metavar="N", default=0, help="Where the next page starts.")
-@click.pass_obj
-def grep(
-    invocation: Invocation, *, session_id: str, pattern: str, regex: bool, ignore_case: bool, limit: int, cursor: int
-) -> None:
+@takes(Grep, "session_id", "pattern")
+def grep(invocation: Invocation, request: Grep) -> None:
     """Find lines in every turn of a session by their letters: ID:LINE: text, oldest first."""
-    with invocation.open() as memory:
-        found = memory.grep(session_id, pattern, regex=regex, ignore_case=ignore_case, limit=limit, cursor=cursor)
-    invocation.show(found, _print_matches)
+    invocation.answer(request, _print_matches)
 
 
 # --- list ------------------------------------------------------------------------------------------
@@ -393,38 +368,17 @@ FAILED = 1
 
 
 @click.command("compact", cls=Verb, examples=["clew compact s1", "clew compact s1 --force --budget 32000"])
-@click.argument("session_id", metavar="SESSION")
-@click.option("--force", is_flag=True, help="Compact all but the newest turns, however few there are.")
-@click.option(
-    "--budget", type=click.IntRange(min=1), metavar="TOKENS", help="Context the tail is cut for; else budget_tokens."
+@takes(
+    Compact,
+    "session_id",
+    cluster_turns=option("--cluster", type=click.IntRange(min=1)),
+    min_turns=option(type=click.IntRange(min=1)),
+    tail_tokens=option("--tail-tokens", type=click.IntRange(min=0)),
+    prior_tokens=option("--prior-tokens"),
 )
-@click.option("--cluster", type=click.IntRange(min=1), metavar="N", help="Turns a summary; else compact_cluster_turns.")
-@click.option("--min-turns", type=click.IntRange(min=1), metavar="N", help="Turns to leave; else tail_min_turns.")
-@click.option("--tail-tokens", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the tail itself.")
-@click.pass_obj
-def compact_command(
-    invocation: Invocation,
-    *,
-    session_id: str,
-    force: bool,
-    budget: int | None,
-    cluster: int | None,
-    min_turns: int | None,
-    tail_tokens: int | None,
-) -> None:
-    """Let summaries stand for old turns in the active view; nothing is deleted. Status 1 when it failed."""
-    request = Compact(
-        session_id=session_id,
-        force=force,
-        budget_tokens=budget,
-        cluster_turns=cluster,
-        min_turns=min_turns,
-        tail_tokens=tail_tokens,
-    )
-    with invocation.open() as memory, invocation.progress("Compacting", None) as report:
-        report(0)
-        receipt = memory.call(request)
-    invocation.show(receipt, print_receipt)
+def compact_command(invocation: Invocation, request: Compact) -> None:
+    """Replace old turns in the active view by summaries; nothing is deleted. Status 1 when it failed."""
+    receipt = invocation.answer(request, print_receipt, doing="Compacting")
     if receipt.degraded and not receipt.did_compact:
         raise click.exceptions.Exit(FAILED)
 

@@ -5,16 +5,29 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from clew.api import Artifact, Captured, Event, HarvestReceipt, Line, ReadArtifact, RecallResult, TimelineView
+from clew.api import (
+    Artifact,
+    Captured,
+    Event,
+    Harvest,
+    HarvestReceipt,
+    Line,
+    ReadArtifact,
+    Recall,
+    RecallResult,
+    Replay,
+    Timeline,
+    TimelineView,
+)
 from clew.core.model import Kind
 from clew.errors import ClewError, InvalidInput
 from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.fields import HITS, one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.source import exact_text_or_stdin, in_batches
 from clew.faces.cli.console.terminal import (
@@ -141,34 +154,29 @@ def _print_capture_receipt(answer: dict[str, Any]) -> None:
 
 
 @click.command("harvest", cls=Verb, examples=["clew harvest", "clew harvest events.jsonl"])
-@click.argument("file", required=False, type=click.Path(dir_okay=False, resolve_path=True, path_type=Path))
-@click.pass_obj
-def harvest_command(invocation: Invocation, file: Path | None) -> None:
+@takes(
+    Harvest, "path", path=option(metavar="[FILE]", type=click.Path(dir_okay=False, resolve_path=True)), max_lines=None
+)
+def harvest_command(invocation: Invocation, request: Harvest) -> None:
     """Read captured events into the ledger, from where the last harvest stopped.
 
     Without FILE, the capture log of the data folder. A line that cannot be read is set aside with the reason, and the
     harvest goes on.
     """
-    path = None if file is None else str(file)
-    lines = stored = unchanged = set_aside = 0
-    reasons: Counter[str] = Counter()
+    steps: list[HarvestReceipt] = []
     with invocation.open() as memory, invocation.stages() as report:
-        while True:
-            step = memory.harvest(path)
-            lines, stored, unchanged = lines + step.lines, stored + step.stored, unchanged + step.unchanged
-            set_aside += step.set_aside
-            reasons.update(step.reasons)
-            report("Harvesting", step.read_bytes, step.total_bytes)
-            if step.done:
-                break
+        while not (steps and steps[-1].done):
+            steps.append(memory.call(request))
+            report("Harvesting", steps[-1].read_bytes, steps[-1].total_bytes)
+    reasons = sum((Counter(step.reasons) for step in steps), Counter[str]())
     receipt = HarvestReceipt(
-        lines=lines,
-        stored=stored,
-        unchanged=unchanged,
-        set_aside=set_aside,
+        lines=sum(step.lines for step in steps),
+        stored=sum(step.stored for step in steps),
+        unchanged=sum(step.unchanged for step in steps),
+        set_aside=sum(step.set_aside for step in steps),
         reasons=dict(sorted(reasons.items())),
-        read_bytes=step.read_bytes,
-        total_bytes=step.total_bytes,
+        read_bytes=steps[-1].read_bytes,
+        total_bytes=steps[-1].total_bytes,
     )
     invocation.show(receipt, _print_receipt)
 
@@ -194,40 +202,19 @@ def _print_receipt(receipt: HarvestReceipt) -> None:
         "clew recall release --user ada --kind plan --kind decision",
     ],
 )
-@click.argument("query")
-@click.option("--user", metavar="ID", help="What is kept about this user, and captured for them.")
-@click.option("--session", metavar="ID", help="What was captured in this session.")
-@click.option(
-    "--mode",
-    type=click.Choice(["hybrid", "lexical", "vector"]),
-    metavar="MODE",
-    default="hybrid",
-    show_default=True,
-    help="lexical (by words), vector (by meaning) or hybrid.",
+@takes(
+    Recall,
+    "text",
+    text=option(metavar="QUERY"),
+    mode=option(type=one_of(("hybrid", "lexical", "vector")), metavar="MODE"),
+    kinds=option(type=one_of(Kind), metavar="KIND"),
+    k=HITS,
 )
-@click.option("--episodes", is_flag=True, help="Search the evidence: raw turns and captured events.")
-@click.option(
-    "--kind",
-    "kinds",
-    type=click.Choice([kind.value for kind in Kind]),
-    metavar="KIND",
-    multiple=True,
-    help="Only this kind; may be repeated.",
-)
-@click.option("-k", "k", type=click.IntRange(1, 1000), metavar="N", default=10, show_default=True, help="How many.")
-@click.pass_obj
-def recall_command(
-    invocation: Invocation, *, query: str, user: str | None, session: str | None, mode: str, episodes: bool,
-    kinds: tuple[str, ...], k: int,
-) -> None:  # fmt: skip
+def recall_command(invocation: Invocation, request: Recall) -> None:
     """Find records and captured events, one line each. `clew timeline` shows what was around one."""
-    if not (user or session):
+    if not (request.user_id or request.session_id):
         raise click.UsageError("Say where to look: --user or --session.")
-    with invocation.open() as memory:
-        found = memory.recall(
-            query, user_id=user, session_id=session, mode=mode, episodes=episodes, kinds=kinds, k=k
-        )  # fmt: skip
-    invocation.show(found, _print_result)
+    invocation.answer(request, _print_result)
 
 
 def print_lines(lines: tuple[Line, ...]) -> None:
@@ -254,38 +241,20 @@ def _print_result(found: RecallResult) -> None:
     cls=Verb,
     examples=["clew timeline session_raw:s1/t7", "clew timeline ledger:user:ada/e_5f0c --after 20"],
 )
-@click.argument("ref")
-@click.option(
-    "--before", type=click.IntRange(0, 1000), metavar="N", default=5, show_default=True, help="Lines before it."
-)
-@click.option(
-    "--after", type=click.IntRange(0, 1000), metavar="N", default=5, show_default=True, help="Lines after it."
-)
-@click.pass_obj
-def timeline_command(invocation: Invocation, *, ref: str, before: int, after: int) -> None:
+@takes(Timeline, "ref")
+def timeline_command(invocation: Invocation, request: Timeline) -> None:
     """Show what was around the record at REF (COLLECTION/ID), oldest first.
 
     Of a turn or a captured event, that is its session; of anything else, its collection. `clew get` shows the record.
     """
-    with invocation.open() as memory:
-        invocation.show(memory.timeline(ref, before=before, after=after), _print_view)
-
-
-def _print_view(view: TimelineView) -> None:
-    print_lines(view.lines)
+    invocation.answer(request, _print_page)
 
 
 @click.command("replay", cls=Verb, examples=["clew replay s1", "clew replay s1 --limit 50 --cursor 100"])
-@click.argument("session_id", metavar="SESSION")
-@click.option(
-    "--limit", type=click.IntRange(1, 10_000), metavar="N", default=200, show_default=True, help="Lines a page."
-)
-@click.option("--cursor", type=click.IntRange(min=0), metavar="N", default=0, help="Where the next page starts.")
-@click.pass_obj
-def replay_command(invocation: Invocation, *, session_id: str, limit: int, cursor: int) -> None:
+@takes(Replay, "session_id")
+def replay_command(invocation: Invocation, request: Replay) -> None:
     """Show a session from its start: turns and captured events, in the order of their times."""
-    with invocation.open() as memory:
-        invocation.show(memory.replay(session_id, cursor=cursor, limit=limit), _print_page)
+    invocation.answer(request, _print_page)
 
 
 def _print_page(page: TimelineView) -> None:
@@ -295,16 +264,10 @@ def _print_page(page: TimelineView) -> None:
 
 
 @click.command("artifact", cls=Verb, examples=["clew artifact aa01ba5dabf874b18607e27464b5be8764e33e01"])
-@click.argument("name")
-@click.option(
-    "--max-chars", type=click.IntRange(min=1), metavar="N", default=20_000, show_default=True, help="How much."
-)
-@click.pass_obj
-def artifact_command(invocation: Invocation, name: str, max_chars: int) -> None:
+@takes(ReadArtifact, "name")
+def artifact_command(invocation: Invocation, request: ReadArtifact) -> None:
     """Show a long payload of a captured event, or its beginning; records and packs name it."""
-    with invocation.open() as memory:
-        found = memory.call(ReadArtifact(name=name, max_chars=max_chars))
-    invocation.show(found, _print_artifact)
+    invocation.answer(request, _print_artifact)
 
 
 def _print_artifact(found: Artifact) -> None:

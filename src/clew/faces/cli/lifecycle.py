@@ -6,6 +6,7 @@ import click
 
 from clew.api import Age, AgeReceipt, Done, Duplicate, DuplicateList, FindDuplicates, Label, Merge, RecordView, Revive
 from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import (
     Cell,
@@ -36,30 +37,23 @@ def run(invocation: Invocation, apply: bool) -> None:
 
     A dry run unless --apply is given. Archived records are out of ordinary recall, and come back by use or `revive`.
     """
-    with invocation.open() as memory, invocation.progress("Ageing", None) as report:
-        report(0)
-        receipt = memory.call(Age(dry_run=not apply))
-    invocation.show(receipt, print_receipt)
+    invocation.answer(Age(dry_run=not apply), print_receipt, doing="Ageing")
 
 
 @lifecycle_command.command("status", cls=Verb, examples=["clew lifecycle status"])
 @click.pass_obj
 def status(invocation: Invocation) -> None:
     """Show when records were aged last, and what that did."""
-    with invocation.open() as memory:
-        invocation.show(memory.call(Age(last=True)), _print_last)
+    invocation.answer(Age(last=True), _print_last)
 
 
 @lifecycle_command.command(
     "revive", cls=Verb, examples=["clew lifecycle revive user:ada/m_5f0c", "clew lifecycle revive archive:global/dates"]
 )
-@click.argument("refs", metavar="REF...", nargs=-1, required=True)
-@click.pass_obj
-def revive(invocation: Invocation, refs: tuple[str, ...]) -> None:
+@takes(Revive, "refs")
+def revive(invocation: Invocation, request: Revive) -> None:
     """Bring records back from the archive, by the reference they had or the one they have there."""
-    with invocation.open() as memory:
-        done = memory.call(Revive(refs=refs))
-    invocation.show(done, lambda _: _print_revived(done, len(refs)))
+    invocation.answer(request, lambda done: _print_revived(done, len(request.refs)))
 
 
 def print_receipt(receipt: AgeReceipt) -> None:
@@ -114,40 +108,20 @@ def duplicates_command() -> None:
 @duplicates_command.command(
     "list", cls=Verb, examples=["clew duplicates list user:ada", "clew duplicates list global --min-similarity 0.8"]
 )
-@click.argument("collection")
-@click.option(
-    "--min-similarity",
-    type=click.FloatRange(0.5, 1.0),
-    metavar="X",
-    default=0.9,
-    show_default=True,
-    help="How similar two records must be to be shown.",
-)
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), metavar="N", default=100, show_default=True, help="How many to show."
-)
-@click.pass_obj
-def list_duplicates(invocation: Invocation, collection: str, min_similarity: float, limit: int) -> None:
+@takes(FindDuplicates, "collection")
+def list_duplicates(invocation: Invocation, request: FindDuplicates) -> None:
     """Propose what could be merged in COLLECTION, most similar first; nothing is changed."""
-    request = FindDuplicates(collection=collection, min_similarity=min_similarity, limit=limit)
-    with invocation.open() as memory, invocation.progress("Comparing", None) as report:
-        report(0)
-        found = memory.call(request)
-    invocation.show(found, print_duplicates)
+    invocation.answer(request, print_duplicates, doing="Comparing")
 
 
 @duplicates_command.command("merge", cls=Verb, examples=["clew duplicates merge user:ada/m_5f0c user:ada/m_77d1"])
-@click.argument("keep")
-@click.argument("drop", metavar="DROP...", nargs=-1, required=True)
-@click.pass_obj
-def merge(invocation: Invocation, keep: str, drop: tuple[str, ...]) -> None:
-    """Let KEEP stand for the DROP records, which go to the archive and lead to it.
+@takes(Merge, "keep", "drop")
+def merge(invocation: Invocation, request: Merge) -> None:
+    """Let KEEP replace the DROP records, which go to the archive and lead to it.
 
     KEEP is then trusted no more than the least trusted of them. `clew lifecycle revive` brings one back.
     """
-    with invocation.open() as memory:
-        done = memory.call(Merge(keep=keep, drop=drop))
-    invocation.show(done, lambda _: _print_merged(done, keep))
+    invocation.answer(request, lambda done: _print_merged(done, request.keep))
 
 
 def print_duplicates(found: DuplicateList) -> None:
@@ -189,25 +163,10 @@ def _print_merged(done: Done, keep: str) -> None:
         "clew label user:ada/m_5f0c --superseded-by ''",
     ],
 )
-@click.argument("ref")
-@click.option("--kind", metavar="KIND", help="fact, preference, decision, task, plan, observation, event or note.")
-@click.option("--importance", metavar="LABEL", help="must_remember, nice_to_have or ignore.")
-@click.option("--retention", metavar="CLASS", help="P0 is never archived, P1 and P2 after a while without use.")
-@click.option("--superseded-by", metavar="REF", help="The record that holds in its place.")
-@click.pass_obj
-def label_command(
-    invocation: Invocation,
-    ref: str,
-    *,
-    kind: str | None,
-    importance: str | None,
-    retention: str | None,
-    superseded_by: str | None,
-) -> None:
+@takes(Label, "ref", importance=option(metavar="LABEL"), retention=option(metavar="CLASS"))
+def label_command(invocation: Invocation, request: Label) -> None:
     """Say what a record is; an empty word takes an earlier one back. The text stays as it is."""
-    request = Label(ref=ref, kind=kind, importance=importance, retention=retention, superseded_by=superseded_by)
-    with invocation.open() as memory:
-        invocation.show(memory.call(request), print_marks)
+    invocation.answer(request, print_marks)
 
 
 def print_marks(record: RecordView) -> None:

@@ -6,8 +6,18 @@ from functools import partial
 
 import click
 
-from clew.api import ObservationLine, ObservationLog, ObservationStats, ObserveReceipt
+from clew.api import (
+    ObservationLine,
+    ObservationLog,
+    ObservationStats,
+    ObserveRebuild,
+    ObserveReceipt,
+    ObserveRun,
+    ObserveShow,
+    ObserveStats,
+)
 from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import (
     counted,
@@ -22,8 +32,6 @@ from clew.faces.cli.console.terminal import (
 
 _MARKS = {"high": "!", "medium": "-", "low": "."}
 
-_session = click.argument("session_id", metavar="SESSION")
-
 
 @click.group(
     "observe",
@@ -35,49 +43,35 @@ def observe_command() -> None:
 
 
 @observe_command.command("show", cls=Verb, examples=["clew observe show s1", "clew observe show s1 --block"])
-@_session
-@click.option("--block", is_flag=True, help="The block itself, as it stands in a context.")
-@click.pass_obj
-def show(invocation: Invocation, *, session_id: str, block: bool) -> None:
+@takes(ObserveShow, "session_id")
+@click.option("--block", is_flag=True, help="The block itself, as it is in a context.")
+def show(invocation: Invocation, request: ObserveShow, block: bool) -> None:
     """Show the log by day: ! matters most, - is useful, . is the first to go."""
-    with invocation.open() as memory:
-        log = memory.observe_show(session_id)
-    invocation.show(log, _print_block if block else print_log)
+    invocation.answer(request, _print_block if block else print_log)
 
 
 @observe_command.command("run", cls=Verb, examples=["clew observe run s1", "clew observe run s1 --force"])
-@_session
-@click.option("--force", is_flag=True, help="Observe all but the newest turns, however few they are.")
-@click.pass_obj
-def run(invocation: Invocation, *, session_id: str, force: bool) -> None:
+@takes(ObserveRun, "session_id")
+def run(invocation: Invocation, request: ObserveRun) -> None:
     """Turn into observations what the buffer has no room for; every turn stays in the raw history."""
-    with invocation.open() as memory, invocation.progress("Observing", None) as report:
-        report(0)
-        receipt = memory.observe_run(session_id, force=force)
-    invocation.show(receipt, partial(print_receipt, force=force))
+    invocation.answer(request, partial(print_receipt, force=request.force), doing="Observing")
 
 
 @observe_command.command("stats", cls=Verb, examples=["clew observe stats s1"])
-@_session
-@click.pass_obj
-def stats(invocation: Invocation, session_id: str) -> None:
-    """Show how long the log is, and how much of the session it stands for."""
-    with invocation.open() as memory:
-        invocation.show(memory.observe_stats(session_id), print_stats)
+@takes(ObserveStats, "session_id")
+def stats(invocation: Invocation, request: ObserveStats) -> None:
+    """Show how long the log is, and how much of the session it covers."""
+    invocation.answer(request, print_stats)
 
 
 @observe_command.command("rebuild", cls=Verb, examples=["clew observe rebuild s1"])
-@_session
-@click.pass_obj
-def rebuild(invocation: Invocation, session_id: str) -> None:
+@takes(ObserveRebuild, "session_id")
+def rebuild(invocation: Invocation, request: ObserveRebuild) -> None:
     """Make the log again from the raw history, by rules alone.
 
     The same turns, settings and token counter give the same bytes.
     """
-    with invocation.open() as memory, invocation.progress("Observing", None) as report:
-        report(0)
-        receipt = memory.observe_rebuild(session_id)
-    invocation.show(receipt, _print_rebuilt)
+    invocation.answer(request, _print_rebuilt, doing="Observing")
 
 
 def print_log(log: ObservationLog) -> None:

@@ -27,36 +27,24 @@ def trace_command() -> None:
 
 
 @trace_command.command("list", cls=Verb, examples=["clew trace list --limit 5"])
-@click.option(
-    "--limit", type=click.IntRange(1, 500), metavar="N", default=20, show_default=True, help="How many, newest first."
-)
-@click.pass_obj
-def list_command(invocation: Invocation, *, limit: int) -> None:
+@takes(ListTraces)
+def list_command(invocation: Invocation, request: ListTraces) -> None:
     """List the traces that are kept, newest first."""
-    with invocation.open() as memory:
-        traces = memory.call(ListTraces(limit=limit))
-    invocation.show(traces, _print_list)
+    invocation.answer(request, _print_list)
 
 
 @trace_command.command("show", cls=Verb, examples=["clew trace show p_0123456789abcdef0123"])
-@click.argument("id")
-@click.pass_obj
-def show_command(invocation: Invocation, *, id: str) -> None:  # noqa: A002 — the argument's name is its meaning
+@takes(ShowTrace, "id")
+def show_command(invocation: Invocation, request: ShowTrace) -> None:
     """Show one trace: lanes, rules, and every candidate with its reason."""
-    with invocation.open() as memory:
-        trace = memory.call(ShowTrace(id=id))
-    invocation.show(trace, print_trace)
+    invocation.answer(request, print_trace)
 
 
 @trace_command.command("diff", cls=Verb, examples=["clew trace diff p_0123456789abcdef0123 p_9876543210fedcba9876"])
-@click.argument("before")
-@click.argument("after")
-@click.pass_obj
-def diff_command(invocation: Invocation, *, before: str, after: str) -> None:
-    """Compare two traces: which candidates fared otherwise, and which rules were others."""
-    with invocation.open() as memory:
-        diff = memory.call(DiffTraces(before=before, after=after))
-    invocation.show(diff, _print_diff)
+@takes(DiffTraces, "before", "after")
+def diff_command(invocation: Invocation, request: DiffTraces) -> None:
+    """Compare two traces: which candidates fared otherwise, and which rules differ."""
+    invocation.answer(request, _print_diff)
 
 
 def print_trace(trace: Trace) -> None:
@@ -151,14 +139,12 @@ def _print_diff(diff: TraceDiff) -> None:
         "clew pack 'the failing build' --session s1 --budget 600 --untrusted --trace",
     ],
 )
-@takes(Pack, "query", without=("refs",))
+@takes(Pack, "query", refs=None)
 def pack_command(invocation: Invocation, request: Pack) -> None:
     """Build the few cited lines that bear on a request, within a token budget."""
     if not (request.user_id or request.session_id):
         raise click.UsageError("Say for whom to pack: --user, --session or both.")
-    with invocation.open() as memory:
-        bundle = memory.call(request)
-    invocation.show(bundle, _print_bundle)
+    invocation.answer(request, _print_bundle)
 
 
 def _print_bundle(bundle: Bundle) -> None:
@@ -192,12 +178,10 @@ def _print_bundle(bundle: Bundle) -> None:
 
 
 @click.command("why", cls=Verb, examples=["clew why user:ada/m1 --query 'our backups' --user ada"])
-@takes(Why, "ref", without=("refs",))
+@takes(Why, "ref", refs=None)
 def why_command(invocation: Invocation, request: Why) -> None:
     """Say why a record is in the pack for a query, or at which step it dropped out."""
-    with invocation.open() as memory:
-        explanation = memory.call(request)
-    invocation.show(explanation, _print_explanation)
+    invocation.answer(request, _print_explanation)
 
 
 def _print_explanation(explanation: Explanation) -> None:

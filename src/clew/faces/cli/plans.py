@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
 
 import click
+from msgspec.structs import replace
 
 from clew.api import (
     FactsDecline,
@@ -23,26 +23,12 @@ from clew.api import (
 from clew.core.identity import plans_of
 from clew.errors import InvalidInput, NotFound
 from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import counted, local_time, one_line, print_note, print_table
 from clew.features.plans.operations import PlanState
 
 MOST_PROPOSALS = 1_000
-
-
-class Day(click.ParamType[date]):
-    """A day as ISO 8601 writes it."""
-
-    name = "date"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        try:
-            return value if isinstance(value, date) else date.fromisoformat(str(value))
-        except ValueError:
-            self.fail(f"{one_line(str(value), 40)!r} is no date; write 2026-03-01", param, ctx)
-
-
-_user = click.option("--user", metavar="ID", help="Whose plans; without it, those for all.")
 
 
 @click.group(
@@ -59,28 +45,17 @@ def command() -> None:
 
 
 @command.command("list", cls=Verb, examples=["clew plans list --user ada", "clew plans list --user ada --state all"])
-@_user
-@click.option(
-    "--state",
-    type=click.Choice([*(state.value for state in PlanState), "all"]),
-    default=PlanState.OPEN.value,
-    show_default=True,
-    help="Which plans.",
-)
-@click.pass_obj
-def list_plans(invocation: Invocation, user: str | None, state: str) -> None:
+@takes(PlansList, state=option(type=one_of((*PlanState, "all"))))
+def list_plans(invocation: Invocation, request: PlansList) -> None:
     """List plans, those with a day first; one with a condition alone is never due by itself."""
-    with invocation.open() as memory:
-        invocation.show(memory.call(PlansList(user_id=user, state=state)), _print_plans)
+    invocation.answer(request, _print_plans)
 
 
 @command.command("due", cls=Verb, examples=["clew plans due --user ada"])
-@_user
-@click.pass_obj
-def due(invocation: Invocation, user: str | None) -> None:
+@takes(PlansDue)
+def due(invocation: Invocation, request: PlansDue) -> None:
     """List the open plans whose day has come."""
-    with invocation.open() as memory:
-        invocation.show(memory.call(PlansDue(user_id=user)), _print_plans)
+    invocation.answer(request, _print_plans)
 
 
 @command.command(
@@ -91,34 +66,22 @@ def due(invocation: Invocation, user: str | None) -> None:
         "clew plans add 'drop the old table' --when 'the migration has run'",
     ],
 )
-@click.argument("what")
-@_user
-@click.option("--date", "day", metavar="DAY", type=Day(), help="The day it is for: YYYY-MM-DD.")
-@click.option("--when", "condition", metavar="TEXT", default="", help="What has to happen first.")
-@click.option("--source", "sources", metavar="REF", multiple=True, help="A record that says so. May be repeated.")
-@click.pass_obj
-def add(
-    invocation: Invocation, *, what: str, user: str | None, day: date | None, condition: str,
-    sources: tuple[str, ...],
-) -> None:  # fmt: skip
+@takes(PlansAdd, "what", date=option(metavar="DAY"), condition=option("--when", metavar="TEXT"), proposal=None)
+def add(invocation: Invocation, request: PlansAdd) -> None:
     """Write a plan down. The same plan again is the same record."""
-    on = None if day is None else day.isoformat()
-    with invocation.open() as memory:
-        plan = memory.call(PlansAdd(what=what, user_id=user, date=on, condition=condition, sources=sources))
-        invocation.show(plan, _print_plan)
+    invocation.answer(request, _print_plan)
 
 
 def _add_ending(name: str, state: PlanState, sentence: str) -> None:
     """One verb for each way a plan can end, and one to take that back; they differ in nothing but the state."""
 
     @command.command(name, cls=Verb, help=sentence, examples=[f"clew plans {name} p_5f0c --user ada"])
-    @click.argument("plan", metavar="PLAN")
-    @_user
-    @click.pass_obj
-    def end(invocation: Invocation, plan: str, user: str | None) -> None:
+    @click.option("--user", metavar="ID", help="Whose plans; without it, those for all.")
+    @takes(PlansClose, "ref", ref=option(metavar="PLAN"), state=state.value)
+    def end(invocation: Invocation, request: PlansClose, user: str | None) -> None:
         with invocation.open() as memory:
-            ref = plan if "/" in plan else _ref_of(memory, user, plan)
-            invocation.show(memory.call(PlansClose(ref=ref, state=state.value)), _print_plan)
+            ref = request.ref if "/" in request.ref else _ref_of(memory, user, request.ref)
+            invocation.show(memory.call(replace(request, ref=ref)), _print_plan)
 
 
 _add_ending(
@@ -133,15 +96,10 @@ _add_ending("reopen", PlanState.OPEN, "Take back how a plan ended. PLAN is the b
 
 
 @command.command("propose", cls=Verb, examples=["clew plans propose --user ada"])
-@click.option("--user", metavar="ID", required=True, help="Whose turns to read.")
-@click.option(
-    "--limit", type=click.IntRange(1, MOST_PROPOSALS), metavar="N", default=50, show_default=True, help="How many."
-)
-@click.pass_obj
-def propose(invocation: Invocation, user: str, limit: int) -> None:
+@takes(PlansPropose)
+def propose(invocation: Invocation, request: PlansPropose) -> None:
     """Read a user's newest turns for plans that are not written down yet; writes nothing."""
-    with invocation.open() as memory:
-        invocation.show(memory.call(PlansPropose(user_id=user, limit=limit)), _print_proposals)
+    invocation.answer(request, _print_proposals)
 
 
 @command.command("accept", cls=Verb, examples=["clew plans accept c_5f0c --user ada"])

@@ -7,23 +7,29 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from clew.api import (
     CollectionList,
     Done,
+    Get,
     Hit,
     Ingest,
     IngestReceipt,
+    ListCollections,
     ListRecords,
     Message,
+    Put,
     PutReceipt,
     Records,
     RecordView,
+    Search,
     SearchResult,
 )
 from clew.core.model import Role
 from clew.errors import InvalidInput, NotFound
 from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.fields import HITS, one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.source import in_batches, text_or_stdin
 from clew.faces.cli.console.terminal import (
@@ -50,27 +56,12 @@ from clew.faces.transcripts import BadLine, Transcript, read_transcript
         "clew search E1047 --collection session_raw:s1 -k 3",
     ],
 )
-@click.argument("query")
-@click.option("--user", metavar="ID", help="Search what this user said and what is kept about them.")
-@click.option("--session", metavar="ID", help="Search this session, too.")
-@click.option("--collection", "collections", multiple=True, metavar="NAME", help="Search this; may be repeated.")
-@click.option("-k", "k", type=click.IntRange(1, 1000), metavar="N", default=10, show_default=True, help="How many.")
-@click.pass_obj
-def search_command(
-    invocation: Invocation,
-    *,
-    query: str,
-    user: str | None,
-    session: str | None,
-    collections: tuple[str, ...],
-    k: int,
-) -> None:
+@takes(Search, "text", text=option(metavar="QUERY"), k=HITS)
+def search_command(invocation: Invocation, request: Search) -> None:
     """Find records by words and by meaning, best first."""
-    if not (user or session or collections):
+    if not (request.user_id or request.session_id or request.collections):
         raise click.UsageError("Say where to search: --user, --session or --collection.")
-    with invocation.open() as memory:
-        result = memory.search(query, k=k, collections=collections, user_id=user, session_id=session)
-    invocation.show(result, _print_result)
+    invocation.answer(request, _print_result)
 
 
 def _print_result(result: SearchResult) -> None:
@@ -102,21 +93,18 @@ def print_hits(hits: tuple[Hit, ...]) -> None:
 
 
 @click.command("get", cls=Verb, examples=["clew get user:ada m_5f0c", "clew get session_raw:s1 t1 t2 --json"])
-@click.argument("collection")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--max-chars", type=click.IntRange(min=1), metavar="N", help="Cut longer texts, and say so.")
-@click.pass_obj
-def get_command(invocation: Invocation, collection: str, ids: tuple[str, ...], max_chars: int | None) -> None:
+@takes(Get, "collection", "ids")
+def get_command(invocation: Invocation, request: Get) -> None:
     """Show whole records by their ids; status 3 when one is not there."""
     with invocation.open() as memory:
-        records = memory.get(collection, *ids, max_chars=max_chars).records
-    missing = sorted(set(ids) - {record.id for record in records})
+        records = memory.call(request).records
+    missing = sorted(set(request.ids) - {record.id for record in records})
     if invocation.json:
         print_json({"records": records, "missing": missing})
     else:
         _print_whole_records(records)
         if missing:
-            print_error(NotFound.code, f"not in {collection}: {', '.join(missing)}", as_json=False)
+            print_error(NotFound.code, f"not in {request.collection}: {', '.join(missing)}", as_json=False)
     if missing:
         raise click.exceptions.Exit(NotFound.exit_status)
 
@@ -146,17 +134,13 @@ def _print_whole_records(records: tuple[RecordView, ...]) -> None:
     cls=Verb,
     examples=["clew put global dates 'Year first.' --metadata '{\"by\":\"ada\"}'"],
 )
-@click.argument("collection")
-@click.argument("id_", metavar="ID")
-@click.argument("text", required=False)
+@takes(Put, "collection", "id", text="")
 @click.option("--metadata", metavar="JSON", help="An object to keep with the record.")
-@click.pass_obj
-def put_command(invocation: Invocation, *, collection: str, id_: str, text: str | None, metadata: str | None) -> None:
+@click.argument("text", required=False)
+def put_command(invocation: Invocation, request: Put, text: str | None, metadata: str | None) -> None:
     """Store a record; the same id again replaces it. Without TEXT, reads standard input."""
     details = _metadata(metadata)
-    content = text_or_stdin(text)
-    with invocation.open() as memory:
-        invocation.show(memory.put(collection, id_, content, details), _print_put_receipt)
+    invocation.answer(replace(request, text=text_or_stdin(text), metadata=details), _print_put_receipt)
 
 
 def _metadata(text: str | None) -> dict[str, Any]:
@@ -199,8 +183,7 @@ def _print_count(done: Done) -> None:
 @click.pass_obj
 def collections_command(invocation: Invocation) -> None:
     """Show every collection and how many records it holds."""
-    with invocation.open() as memory:
-        invocation.show(memory.collections(), _print_collections)
+    invocation.answer(ListCollections(), _print_collections)
 
 
 def _print_collections(found: CollectionList) -> None:
@@ -219,19 +202,12 @@ def _print_collections(found: CollectionList) -> None:
         "clew list notes --where by=ada",
     ],
 )
-@click.argument("collection")
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), metavar="N", default=50, show_default=True, help="Records a page."
-)
-@click.option("--cursor", type=click.IntRange(min=0), metavar="N", default=0, help="Where the next page starts.")
+@takes(ListRecords, "collection", limit=option(default=50), key=None)
 @click.option("--where", metavar="KEY=VALUE", help="Only records whose metadata holds this.")
-@click.pass_obj
-def list_command(invocation: Invocation, collection: str, limit: int, cursor: int, where: str | None) -> None:
+def list_command(invocation: Invocation, request: ListRecords, where: str | None) -> None:
     """List the records of a collection, oldest first."""
     key, value = _condition(where)
-    request = ListRecords(collection=collection, cursor=cursor, limit=limit, key=key, value=value)
-    with invocation.open() as memory:
-        invocation.show(memory.call(request), _print_records)
+    invocation.answer(replace(request, key=key, value=value), _print_records)
 
 
 def _condition(where: str | None) -> tuple[str | None, Any]:
@@ -272,20 +248,15 @@ LISTED_BAD_LINES = 20
         "clew ingest --session s1 --user ada --file conversation.jsonl",
     ],
 )
-@click.argument("text", required=False)
-@click.option("--session", required=True, metavar="ID", help="The session the turn belongs to.")
-@click.option("--user", metavar="ID", help="The user it belongs to.")
-@click.option(
-    "--role",
-    type=click.Choice([role.value for role in Role]),
-    metavar="ROLE",
-    default="user",
-    show_default=True,
-    help="Who speaks.",
+@takes(
+    Ingest,
+    text="",
+    role=option(type=one_of(Role), metavar="ROLE", help="Who speaks.", required=False, default=Role.USER.value),
+    tool_call_ids=None,
+    tool_call_id=None,
+    source=None,
+    heartbeat=None,
 )
-@click.option("--speaker", metavar="NAME", help="The speaker's name; becomes searchable.")
-@click.option("--id", "id_", metavar="ID", help="Your id of the turn; the same turn again is stored once.")
-@click.option("--ts", type=int, metavar="MS", help="Milliseconds since 1970; else now.")
 @click.option(
     "--file",
     "file",
@@ -294,25 +265,17 @@ LISTED_BAD_LINES = 20
     help='JSONL, one {"role", "text"} object a line; - is standard input.',
 )
 @click.option("--skip-bad", is_flag=True, help="With --file: leave bad lines out instead of storing nothing.")
-@click.pass_obj
-def ingest_command(
-    invocation: Invocation, *, text: str | None, session: str, user: str | None, file: str | None,
-    skip_bad: bool, role: str, speaker: str | None, id_: str | None, ts: int | None,
-) -> None:  # fmt: skip
+@click.argument("text", required=False)
+def ingest_command(invocation: Invocation, request: Ingest, text: str | None, file: str | None, skip_bad: bool) -> None:
     """Keep a turn for good. Without TEXT and --file, reads the turn from standard input."""
+    turn = request.message
     if file is None:
-        message = Message(role=role, text=text_or_stdin(text), id=id_, ts=ts, speaker=speaker)
-        _ingest_turn(invocation, session, user, message)
+        turn = replace(turn, text=text_or_stdin(text))
+        invocation.answer(replace(request, message=turn), _print_receipt)
         return
-    if text is not None or speaker or id_ or ts is not None:
+    if text is not None or turn.speaker or turn.id or turn.ts is not None:
         raise click.UsageError("--file brings its own turns; leave out TEXT, --speaker, --id and --ts.")
-    _ingest_file(invocation, session, user, file, skip_bad)
-
-
-def _ingest_turn(invocation: Invocation, session: str, user: str | None, message: Message) -> None:
-    with invocation.open() as memory:
-        receipt = memory.call(Ingest(session_id=session, message=message, user_id=user))
-    invocation.show(receipt, _print_receipt)
+    _ingest_file(invocation, request.session_id, request.user_id, file, skip_bad)
 
 
 def _print_receipt(receipt: IngestReceipt) -> None:

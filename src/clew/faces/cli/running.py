@@ -18,6 +18,7 @@ from clew.api import Flushed, Journal, ReadJournal, Status
 from clew.config import Config
 from clew.errors import DaemonUnreachable, DeadlineExceeded, StoreInUse
 from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.fields import takes
 from clew.faces.cli.console.invocation import Invocation, connect_if_served
 from clew.faces.cli.console.pending import drain, requeue
 from clew.faces.cli.console.terminal import (
@@ -198,15 +199,10 @@ def _print_flushed(flushed: Flushed) -> None:
 
 
 @click.command("journal", cls=Verb, examples=["clew journal --session s1"])
-@click.option("--session", metavar="ID", help="Only notes about this session.")
-@click.option(
-    "--limit", type=click.IntRange(1, 500), metavar="N", default=50, show_default=True, help="How many to show."
-)
-@click.pass_obj
-def journal_command(invocation: Invocation, session: str | None, limit: int) -> None:
+@takes(ReadJournal)
+def journal_command(invocation: Invocation, request: ReadJournal) -> None:
     """Show the hosts' notes about session ends and resets."""
-    with invocation.open() as memory:
-        invocation.show(memory.call(ReadJournal(session_id=session, limit=limit)), _print_journal)
+    invocation.answer(request, _print_journal)
 
 
 def _print_journal(journal: Journal) -> None:

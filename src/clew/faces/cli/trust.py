@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from clew.api import Inspect, Inspection, ListTrust, ReviewReceipt, TrustList
+from clew.api import Inspect, Inspection, ListTrust, Review, ReviewReceipt, TrustList
 from clew.core.model import Trust
 from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.fields import one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import counted, local_time, one_line, print_fields, print_note, print_table
 from clew.text.framing import clip, quote
@@ -25,31 +26,17 @@ def command() -> None:
 
 
 @command.command("list", cls=Verb, examples=["clew trust list", "clew trust list --trust untrusted --limit 20"])
-@click.option(
-    "--trust",
-    type=click.Choice([trust.value for trust in Trust]),
-    default=Trust.QUARANTINED.value,
-    show_default=True,
-    help="Which trust to list.",
-)
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), metavar="N", default=50, show_default=True, help="Records a page."
-)
-@click.option("--cursor", type=click.IntRange(min=0), metavar="N", default=0, help="Where the next page starts.")
-@click.pass_obj
-def list_trust(invocation: Invocation, trust: str, limit: int, cursor: int) -> None:
+@takes(ListTrust, trust=option(type=one_of(Trust)), limit=option(default=50))
+def list_trust(invocation: Invocation, request: ListTrust) -> None:
     """List the records of a trust, oldest first, with the reason; texts are quoted."""
-    with invocation.open() as memory:
-        invocation.show(memory.call(ListTrust(trust=trust, cursor=cursor, limit=limit)), _print_list)
+    invocation.answer(request, _print_list)
 
 
 @command.command("show", cls=Verb, examples=["clew trust show session_raw:s1/t_5f0c"])
-@click.argument("reference", metavar="REF")
-@click.pass_obj
-def show(invocation: Invocation, reference: str) -> None:
-    """Show a record: its trust and why, where it stands, what it was made from and into; text is quoted."""
-    with invocation.open() as memory:
-        invocation.show(memory.call(Inspect(ref=reference)), _print_inspection)
+@takes(Inspect, "ref")
+def show(invocation: Invocation, request: Inspect) -> None:
+    """Show a record: its trust and why, its places, what it was made from and into; text is quoted."""
+    invocation.answer(request, _print_inspection)
 
 
 def _add_verdict(name: str, example_reason: str, sentence: str) -> None:
@@ -64,12 +51,9 @@ def _add_verdict(name: str, example_reason: str, sentence: str) -> None:
             f'clew trust {name} user:ada/m_5f0c --reason "{example_reason}"',
         ],
     )
-    @click.argument("reference", metavar="REF")
-    @click.option("--reason", metavar="TEXT", default="", help="Why, for whoever looks at it next.")
-    @click.pass_obj
-    def verdict(invocation: Invocation, reference: str, reason: str) -> None:
-        with invocation.open() as memory:
-            invocation.show(memory.review(reference, name, reason=reason), _print_receipt)
+    @takes(Review, "ref", verdict=name)
+    def verdict(invocation: Invocation, request: Review) -> None:
+        invocation.answer(request, _print_receipt)
 
 
 _add_verdict(

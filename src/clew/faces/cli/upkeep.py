@@ -13,9 +13,21 @@ from typing import IO, Any
 import click
 import msgspec
 
-from clew.api import Backup, Export, ListCopies, ListPurges, MemoryApi, PurgeList, PurgeReceipt, VerifyReport
+from clew.api import (
+    Backup,
+    Export,
+    ListCopies,
+    ListPurges,
+    MemoryApi,
+    Purge,
+    PurgeList,
+    PurgeReceipt,
+    Verify,
+    VerifyReport,
+)
 from clew.errors import InvalidInput
 from clew.faces.cli.console.command import Verb
+from clew.faces.cli.console.fields import option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import counted, local_time, print_fields, print_note, print_table, print_text
 
@@ -49,33 +61,19 @@ _WIRE_NAMES = {field.name: field.encode_name for field in msgspec.structs.fields
         "clew purge --list",
     ],
 )
-@click.option("--user", metavar="ID", help="Everything of this user, and the sessions in which nobody else spoke.")
-@click.option("--session", metavar="ID", help="Everything of this session.")
-@click.option("--record", "ref", metavar="REF", help="One record, as COLLECTION/ID.")
-@click.option("--source", metavar="URL", help="Everything that came from this address.")
+@takes(Purge, ref=option("--record"))
 @click.option("--copies", is_flag=True, help="Every session that holds nothing but turns of others.")
-@click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
 @click.option("--list", "show_ledger", is_flag=True, help="Show the purges so far: when and how much, not what.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.pass_obj
-def purge_command(
-    invocation: Invocation,
-    *,
-    user: str | None,
-    session: str | None,
-    ref: str | None,
-    source: str | None,
-    copies: bool,
-    dry_run: bool,
-    show_ledger: bool,
-    yes: bool,
-) -> None:
+def purge_command(invocation: Invocation, request: Purge, *, copies: bool, show_ledger: bool, yes: bool) -> None:
     """Remove for good, with everything made from it: raw turns, summaries, memories, captures.
 
     Nothing of the text is left in any file of the data folder. Backups elsewhere keep theirs until they are
     restored; then the purge is carried out again.
     """
-    targets = [target for target in (user, session, ref, source) if target is not None]
+    dry_run = request.dry_run
+    given = (request.user_id, request.session_id, request.ref, request.source)
+    targets = [target for target in given if target is not None]
     if copies:
         if targets or show_ledger:
             raise click.UsageError("--copies finds its sessions itself; it takes no target.")
@@ -84,16 +82,13 @@ def purge_command(
     if show_ledger:
         if targets or dry_run:
             raise click.UsageError("--list shows every purge; it takes no target.")
-        with invocation.open() as memory:
-            invocation.show(memory.call(ListPurges()), _print_ledger)
+        invocation.answer(ListPurges(), _print_ledger)
         return
     if len(targets) != 1:
         raise click.UsageError("Give one of --user, --session, --record, --source and --copies.")
     if not (yes or dry_run):
         _confirm(invocation, targets[0])
-    with invocation.open() as memory:
-        receipt = memory.purge(user_id=user, session_id=session, ref=ref, source=source, dry_run=dry_run)
-    invocation.show(receipt, _print_receipt)
+    invocation.answer(request, _print_receipt)
 
 
 def _confirm(invocation: Invocation, what: str) -> None:
@@ -153,14 +148,10 @@ NOT_OK = 1
 
 
 @click.command("verify", cls=Verb, examples=["clew verify", "clew verify --repair"])
-@click.option("--repair", is_flag=True, help="Rebuild what can be derived again.")
-@click.pass_obj
-def verify_command(invocation: Invocation, repair: bool) -> None:
+@takes(Verify)
+def verify_command(invocation: Invocation, request: Verify) -> None:
     """Check that the store keeps its promises; status 1 when it does not."""
-    with invocation.open() as memory:
-        report = memory.verify(repair=repair)
-    invocation.show(report, print_report)
-    if not report.ok:
+    if not invocation.answer(request, print_report).ok:
         raise click.exceptions.Exit(NOT_OK)
 
 

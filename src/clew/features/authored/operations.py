@@ -9,19 +9,26 @@ from clew.core.operation import Answer, Request
 
 class AuthoredDocument(Answer, frozen=True):
     name: str
+    """Its file name, with as much of its path as sets it apart."""
     core: bool
     """Whether it is one of the agent's own documents; otherwise a note."""
     hard_nodes: int
+    """Nodes that are in every context."""
     hard_tokens: int
+    """What they take, counted on the safe side."""
     soft_nodes: int
+    """Nodes that are in a context as far as they fit."""
     soft_tokens: int
+    """What they take, counted on the safe side."""
     lore_nodes: int
+    """Nodes that are recalled when they fit."""
     conflicts: tuple[str, ...] = ()
     """Actions that one and the same node demands and forbids."""
 
 
 class AuthoredReport(Answer, frozen=True):
     documents: tuple[AuthoredDocument, ...]
+    """In the order of the settings, notes last."""
     degraded: tuple[str, ...] = ()
     """Files that could not be read."""
 

@@ -13,25 +13,33 @@ class LeftOut(Answer, frozen=True):
     """Something that could have been in a context and is not, and why."""
 
     ref: str
+    """Where it is stored, as `collection/id`."""
     reason: str
+    """Why it is not in the context."""
 
 
 class Section(Answer, frozen=True):
     """One part of a context: what it was allowed and what it took, in tokens, and what that is."""
 
     name: str
+    """`hard`, `soft`, `tail`, `guidance` or `recalled`."""
     budget_tokens: int
+    """What it was allowed."""
     used_tokens: int
+    """What it took."""
     items: int
+    """Turns or records in it."""
     refs: tuple[str, ...] = ()
     """Where each item is stored, as `collection/id`; a message that was given and never stored has none."""
     left_out: tuple[LeftOut, ...] = ()
+    """What has no place in it, at most 50."""
 
 
 class Context(Answer, frozen=True):
     """A bounded context: what the operator wrote, the recent tail exactly as it was, guidance and recall as data."""
 
     messages: tuple[ContextMessage, ...]
+    """The tail, word for word, oldest first."""
     authored_text: str
     """Authored rules, word for word; meant to speak with a system's voice, as guidance and recall never do."""
     guidance_text: str
@@ -43,9 +51,13 @@ class Context(Answer, frozen=True):
     recalled: tuple[Hit, ...]
     """The records of the recall, best first: in the order of its numbered lines, so a citation finds its record."""
     sections: tuple[Section, ...]
+    """Where the budget went."""
     budget_tokens: int
+    """What it was allowed."""
     used_tokens: int
+    """What it takes, counted on the safe side."""
     degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
     observations_text: str = ""
     """The observation log, framed; it stands before the tail, and is the same bytes until the observer runs again."""
 
@@ -72,16 +84,21 @@ class Assemble(Request[Context], frozen=True):
 
     method: ClassVar[str] = "assemble"
     session_id: str
+    """The running session; gives the tail."""
     query: str | None = None
+    """What to recall for; else the newest turn of the user in the tail."""
     messages: tuple[Message, ...] | None = None
+    """Turns, oldest first."""
     budget_tokens: int | None = None
+    """Size of the context, from 64; else the setting `budget_tokens`."""
     limit_tokens: int | None = None
     """What the context must stay within, where that is less than the budget for now. Recall gives way first, then the
     tail down to its base."""
     user_id: str | None = None
+    """Recall this user's memories and turns, too."""
     since: int | None = None
     """When this conversation began, in milliseconds since the epoch. Summaries of older turns are recalled only where
     they answer the query. Without it, a stored session counts as a whole, and given messages as all there is."""
     mode: str = "recall"
-    """What stands for the past beyond the tail: `recall`, the session's `observations`, or `both`. With observations,
-    the tail is all that was not observed yet, and what it has no room for is observed first."""
+    """What a context knows of the past beyond the tail: `recall`, the session's `observations`, or `both`. With
+    observations, the tail is all that was not observed yet, and Clew observes first what it has no room for."""

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Generic
 
-from clew.core.operation import Answer, Request
+from clew.core.operation import Answer, R, Request
 
 
 class FactView(Answer, frozen=True):
     """What a subject has as the value of a predicate, over one stretch of time."""
 
     id: str
+    """Id of the record in its collection, 1 to 512 characters."""
     ref: str
+    """The record, as `collection/id`."""
     subject: str
+    """Whom or what it is about."""
     predicate: str
+    """What is said of the subject."""
     object: str
+    """The value."""
     text: str
     """The same as a sentence."""
     valid_from: int
+    """Since when it holds."""
     recorded: int
     """When it was first asserted."""
     confidence: float
+    """How sure it is, from 0 to 1."""
     trust: str
+    """`trusted`, `unknown`, `untrusted` or `quarantined`."""
     sources: tuple[str, ...]
     """References of the records it rests on."""
     valid_to: int | None = None
@@ -50,6 +58,7 @@ class FactList(Answer, frozen=True):
     at: int
     """The moment it is about."""
     cursor: int | None = None
+    """Where the next page starts; absent on the last."""
 
 
 class FactTimeline(Answer, frozen=True):
@@ -72,7 +81,14 @@ class FactReceipt(Answer, frozen=True):
     """Kinds of secrets that were cut out before anything was written."""
 
 
-class FactsAssert(Request[FactReceipt], frozen=True):
+class FactsRequest(Request[R], Generic[R], frozen=True, kw_only=True):
+    """Whose facts a request is about."""
+
+    user_id: str | None = None
+    """Whose facts; without it, those for all."""
+
+
+class FactsAssert(FactsRequest[FactReceipt], frozen=True, kw_only=True):
     """Says that something is true, from some moment on, on the ground of records, of a statement, or both.
 
     Of a single-valued predicate, it ends the value before. The same value again is no change: it adds its sources.
@@ -87,23 +103,21 @@ class FactsAssert(Request[FactReceipt], frozen=True):
     """One of the built-in predicates, or of the setting `fact_predicates`."""
     object: str
     """The value, 1 to 2,000 characters."""
-    user_id: str | None = None
-    """Whose fact it is; without one it is for all."""
     sources: tuple[str, ...] = ()
-    """References of records of the same user, or shared ones."""
+    """Records that say so, as `collection/id`: of the same user, or shared."""
     statement: str = ""
-    """Words to be kept as a memory and cited, where no record says it yet."""
+    """Words to keep as a memory and cite, where no record says it yet."""
     valid_from: int | None = None
-    """Now, where it is not given."""
+    """Since when; else now."""
     valid_to: int | None = None
-    """The first moment at which it does not hold any more, where that is known."""
+    """Until when, if that is known: the first moment at which it does not hold."""
     confidence: float | None = None
-    """Never more than its most trusted source allows, and that where it is not given."""
+    """How sure it is, from 0 to 1; at most, and by default, what its most trusted source allows."""
     supersedes: tuple[str, ...] = ()
-    """Ids of facts that end where this one begins, whatever they say."""
+    """Facts that end where this one begins, whatever they say."""
 
 
-class FactsInvalidate(Request[FactReceipt], frozen=True):
+class FactsInvalidate(FactsRequest[FactReceipt], frozen=True, kw_only=True):
     """Takes a fact back: from some moment on it does not hold; from its beginning, it never did."""
 
     method: ClassVar[str] = "facts_invalidate"
@@ -111,14 +125,13 @@ class FactsInvalidate(Request[FactReceipt], frozen=True):
     leaves_work: ClassVar[bool] = True
     fact: str
     """Its id or its reference."""
-    user_id: str | None = None
     at: int | None = None
-    """Now, where it is not given."""
+    """From when on it does not hold; else now. Its beginning means that it never held."""
     reason: str = ""
-    """Why, in words; kept with it."""
+    """Why, for whoever looks at it next."""
 
 
-class FactsCurrent(Request[FactList], frozen=True):
+class FactsCurrent(FactsRequest[FactList], frozen=True, kw_only=True):
     """What is true now, of a subject or of all; what has lost its sources stands apart."""
 
     method: ClassVar[str] = "facts_current"
@@ -127,12 +140,13 @@ class FactsCurrent(Request[FactList], frozen=True):
     """Only what is about this one; else all subjects, page by page."""
     predicate: str | None = None
     """Only this predicate."""
-    user_id: str | None = None
     cursor: int = 0
+    """Where the page starts: 0, or the cursor that the page before gave."""
     limit: int = 100
+    """Facts a page, 1 to 1,000."""
 
 
-class FactsAsOf(Request[FactList], frozen=True):
+class FactsAsOf(FactsRequest[FactList], frozen=True, kw_only=True):
     """What was true at a moment; with `recorded`, as far as it had been written down by that one."""
 
     method: ClassVar[str] = "facts_as_of"
@@ -140,17 +154,18 @@ class FactsAsOf(Request[FactList], frozen=True):
     at: int
     """The moment that is asked about."""
     recorded: int | None = None
-    """The moment by which it had been written down; else all counts that was, up to now."""
+    """As far as it had been written down by this moment; else by now."""
     subject: str | None = None
     """Only what is about this one; else all subjects, page by page."""
     predicate: str | None = None
     """Only this predicate."""
-    user_id: str | None = None
     cursor: int = 0
+    """Where the page starts: 0, or the cursor that the page before gave."""
     limit: int = 100
+    """Facts a page, 1 to 1,000."""
 
 
-class FactsTimeline(Request[FactTimeline], frozen=True):
+class FactsTimeline(FactsRequest[FactTimeline], frozen=True, kw_only=True):
     """All that ever was true of a subject."""
 
     method: ClassVar[str] = "facts_timeline"
@@ -159,20 +174,22 @@ class FactsTimeline(Request[FactTimeline], frozen=True):
     """Whom or what it is about."""
     predicate: str | None = None
     """Only this predicate."""
-    user_id: str | None = None
     limit: int = 200
-    """The newest are given where there are more."""
+    """How many, the newest where there are more, 1 to 1,000."""
 
 
 class FactProblem(Answer, frozen=True):
     kind: str
     """`malformed`, `dangling_source`, `stale_source`, `unknown_predicate`, `overlap`, `confidence`, `unknown_fact`."""
     ref: str
+    """The record, as `collection/id`."""
     message: str
+    """The turn."""
 
 
 class FactLint(Answer, frozen=True):
     ok: bool
+    """Whether all is well."""
     checked: int
     """Assertions and invalidations that were looked at."""
     problems: tuple[FactProblem, ...]
@@ -181,29 +198,31 @@ class FactLint(Answer, frozen=True):
     """How many there are, listed or not."""
 
 
-class FactsLint(Request[FactLint], frozen=True):
+class FactsLint(FactsRequest[FactLint], frozen=True, kw_only=True):
     """Looks for what is wrong with the facts of a user, or of all. Changes nothing."""
 
     method: ClassVar[str] = "facts_lint"
     deadline_factor: ClassVar[int] = 20
-    user_id: str | None = None
     limit: int = 1000
+    """Problems listed, 1 to 10,000."""
 
 
-class FactsStale(Request[FactList], frozen=True):
+class FactsStale(FactsRequest[FactList], frozen=True, kw_only=True):
     """The facts that have lost the ground they stood on, with what has become of it."""
 
     method: ClassVar[str] = "facts_stale"
     deadline_factor: ClassVar[int] = 20
-    user_id: str | None = None
     cursor: int = 0
+    """Where the page starts: 0, or the cursor that the page before gave."""
     limit: int = 100
+    """Facts a page, 1 to 1,000."""
 
 
 class FactRebuild(Answer, frozen=True):
     identical: bool
     """Whether what was kept in memory was, byte for byte, what the rows say."""
     message: str
+    """The turn."""
     facts: int
     """What was replayed."""
     assertions: int
@@ -216,36 +235,40 @@ class FactRebuild(Answer, frozen=True):
     """Of the facts in their canonical form."""
 
 
-class FactsRebuild(Request[FactRebuild], frozen=True):
+class FactsRebuild(FactsRequest[FactRebuild], frozen=True, kw_only=True):
     """Replays the log of facts from the rows, compares that with what is kept, and keeps it."""
 
     method: ClassVar[str] = "facts_rebuild"
     deadline_factor: ClassVar[int] = 20
-    user_id: str | None = None
 
 
 class FactPack(Answer, frozen=True):
     """The facts that bear on a question, as text for a prompt and as data."""
 
     text: str
+    """The text, at most `max_text_bytes`."""
     facts: tuple[FactView, ...]
     """In the order of the text."""
     used_tokens: int
     """What the text takes, counted on the safe side."""
     budget_tokens: int
+    """Size of the context, from 64; else the setting `budget_tokens`."""
     notes: tuple[str, ...] = ()
     """What a reader should know beside the facts."""
     degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
-class FactsPack(Request[FactPack], frozen=True):
+class FactsPack(FactsRequest[FactPack], frozen=True, kw_only=True):
     """The current facts that bear on a question, framed, dated and within a budget; none that is stale."""
 
     method: ClassVar[str] = "facts_pack"
     query: str
-    user_id: str | None = None
+    """The question."""
     budget_tokens: int = 400
+    """Tokens of the text at most, from 64."""
     limit: int = 12
+    """Facts at most, 1 to 100."""
 
 
 # --- proposals ---------------------------------------------------------------------------------------
@@ -255,17 +278,25 @@ class FactProposal(Answer, frozen=True):
     """What a text says that could be a fact. Nothing is written before it is accepted."""
 
     id: str
+    """Id of the record in its collection, 1 to 512 characters."""
     source: str
     """The turn it was read from; empty for a text that is not stored."""
     subject: str
+    """Whom or what it is about."""
     predicate: str
+    """What is said of the subject."""
     object: str
+    """The value."""
     quote: str
     """The words it was read from."""
     ts: int
+    """Milliseconds since 1970."""
     valid_from: int
+    """Since when it holds."""
     confidence: float
+    """How sure it is, from 0 to 1."""
     speaker: str = ""
+    """Who says it, where that is known."""
     contradicts: tuple[FactView, ...] = ()
     """What is true of the same matter, now or from when the text speaks, and says otherwise."""
     known: bool = False
@@ -280,19 +311,21 @@ class FactProposals(Answer, frozen=True):
     looked_at: int = 0
     """Turns that were read."""
     cursor: int | None = None
+    """Where the next page starts; absent on the last."""
 
 
-class FactsPropose(Request[FactProposals], frozen=True):
+class FactsPropose(FactsRequest[FactProposals], frozen=True, kw_only=True):
     """The candidates for facts in a text. Writes nothing."""
 
     method: ClassVar[str] = "facts_propose"
     text: str
-    user_id: str | None = None
+    """The text, at most `max_text_bytes`."""
     speaker: str = ""
     """Who says "I" in it."""
     ts: int | None = None
-    """When it was said; now, where it is not given."""
+    """When it was said; else now."""
     role: str = "user"
+    """Who speaks; what a tool says proposes nothing."""
 
 
 class FactsReview(Request[FactProposals], frozen=True):
@@ -301,8 +334,11 @@ class FactsReview(Request[FactProposals], frozen=True):
     method: ClassVar[str] = "facts_review"
     deadline_factor: ClassVar[int] = 4
     user_id: str
+    """Whose turns."""
     cursor: int = 0
+    """Where the page starts: 0, or the cursor that the page before gave."""
     limit: int = 50
+    """Proposals a page, 1 to 1,000."""
 
 
 class FactsAccept(Request[FactReceipt], frozen=True):
@@ -313,6 +349,7 @@ class FactsAccept(Request[FactReceipt], frozen=True):
     writes: ClassVar[bool] = True
     leaves_work: ClassVar[bool] = True
     user_id: str
+    """Whose turns."""
     source: str
     """The turn."""
     proposal: str = ""
@@ -324,13 +361,13 @@ class FactsAccept(Request[FactReceipt], frozen=True):
     object: str | None = None
     """Another object."""
     valid_from: int | None = None
-    """Another beginning."""
+    """Since when; else as the turn says."""
     valid_to: int | None = None
-    """An end, where one is known."""
+    """Until when, if that is known."""
     confidence: float | None = None
     """Less, or more, than was proposed; never more than the turn allows."""
     supersedes: tuple[str, ...] = ()
-    """Ids of facts that end where this one begins."""
+    """Facts that end where this one begins."""
 
 
 class FactsDeclined(Answer, frozen=True):
@@ -347,6 +384,7 @@ class FactsDecline(Request[FactsDeclined], frozen=True):
     spread: ClassVar[str] = "proposals"
     writes: ClassVar[bool] = True
     user_id: str
+    """Whose turns."""
     source: str
     """The turn."""
     proposals: tuple[str, ...]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Generic
 
-from clew.core.operation import Answer, Done, Request
+from clew.core.operation import Answer, Done, R, Request
 
 # --- what answers are made of --------------------------------------------------------------------------
 
@@ -24,7 +24,9 @@ class GraphSource(Answer, frozen=True):
     """A record that says what an edge says."""
 
     ref: str
+    """The record, as `collection/id`."""
     trust: str
+    """`trusted`, `unknown`, `untrusted` or `quarantined`."""
     text: str
     """The record in one line."""
 
@@ -38,9 +40,11 @@ class GraphStep(Answer, frozen=True):
     forward: bool
     """Whether the edge leads this way; else it leads back."""
     to: GraphEntity
+    """Where the step leads."""
     strength: float
     """How strongly the step holds, from 0 to 1."""
     sources: tuple[GraphSource, ...]
+    """The records that say so."""
 
 
 class GraphPath(Answer, frozen=True):
@@ -49,12 +53,14 @@ class GraphPath(Answer, frozen=True):
     start: GraphEntity | None
     """Where it starts; absent where it starts at an idea."""
     steps: tuple[GraphStep, ...]
+    """In the order of the path."""
     text: str
     """The path in one line."""
 
 
 class GraphNeighbour(Answer, frozen=True):
     entity: GraphEntity
+    """The neighbour."""
     distance: int
     """Steps from the entity that was asked about."""
     path: GraphPath
@@ -62,6 +68,17 @@ class GraphNeighbour(Answer, frozen=True):
 
 
 # --- questions -----------------------------------------------------------------------------------------
+
+
+class GraphQuestion(Request[R], Generic[R], frozen=True, kw_only=True):
+    """Whose graph a question is about."""
+
+    user_id: str | None = None
+    """The user; without one, only what is for all."""
+    session_id: str | None = None
+    """A session without a user."""
+    untrusted: bool = False
+    """Take in what tools and pages said, too."""
 
 
 class GraphNeighbourhood(Answer, frozen=True):
@@ -73,53 +90,43 @@ class GraphNeighbourhood(Answer, frozen=True):
     """Whether an entity has more edges than were read; the heaviest were."""
 
 
-class GraphNeighbours(Request[GraphNeighbourhood], frozen=True):
+class GraphNeighbours(GraphQuestion[GraphNeighbourhood], frozen=True, kw_only=True):
     """What lies around an entity, in one or more steps."""
 
     method: ClassVar[str] = "graph_neighbours"
     name: str
     """The entity by its name or by `kind:name`."""
-    user_id: str | None = None
-    session_id: str | None = None
     kinds: tuple[str, ...] = ()
-    """Only edges of these kinds; without any, of all."""
+    """Only edges of these kinds."""
     direction: str = "both"
-    """`out`, `in` or `both`: which way edges are followed."""
+    """Which way to follow edges: `out`, `in` or `both`."""
     depth: int = 1
-    """Steps, 1 to 3."""
+    """Steps to go, 1 to 3."""
     limit: int = 20
-    untrusted: bool = False
-    """Take in what untrusted records say."""
+    """How many entities, 1 to 1,000."""
 
 
-class GraphUpstream(Request[GraphNeighbourhood], frozen=True):
-    """What an entity stands on: what it uses or is blocked by, what that uses, and so on."""
+class GraphWalk(GraphQuestion[GraphNeighbourhood], frozen=True, kw_only=True):
+    """A walk along edges that mean dependence, in one direction."""
+
+    name: str
+    """The entity by its name or by `kind:name`."""
+    depth: int = 4
+    """Steps to go, 1 to 8."""
+    limit: int = 50
+    """How many entities, 1 to 1,000."""
+
+
+class GraphUpstream(GraphWalk, frozen=True, kw_only=True):
+    """What an entity depends on: what it uses or is blocked by, what that uses, and so on."""
 
     method: ClassVar[str] = "graph_upstream"
-    name: str
-    """The entity by its name or by `kind:name`."""
-    user_id: str | None = None
-    session_id: str | None = None
-    depth: int = 4
-    """Steps, 1 to 8."""
-    limit: int = 50
-    untrusted: bool = False
-    """Take in what untrusted records say."""
 
 
-class GraphDownstream(Request[GraphNeighbourhood], frozen=True):
-    """What stands on an entity: what uses it or is blocked by it, what uses that, and so on."""
+class GraphDownstream(GraphWalk, frozen=True, kw_only=True):
+    """What depends on an entity: what uses it or is blocked by it, what uses that, and so on."""
 
     method: ClassVar[str] = "graph_downstream"
-    name: str
-    """The entity by its name or by `kind:name`."""
-    user_id: str | None = None
-    session_id: str | None = None
-    depth: int = 4
-    """Steps, 1 to 8."""
-    limit: int = 50
-    untrusted: bool = False
-    """Take in what untrusted records say."""
 
 
 class GraphPathList(Answer, frozen=True):
@@ -127,7 +134,7 @@ class GraphPathList(Answer, frozen=True):
     """The strongest first."""
 
 
-class GraphPaths(Request[GraphPathList], frozen=True):
+class GraphPaths(GraphQuestion[GraphPathList], frozen=True, kw_only=True):
     """The strongest ways from one entity to another."""
 
     method: ClassVar[str] = "graph_paths"
@@ -135,17 +142,15 @@ class GraphPaths(Request[GraphPathList], frozen=True):
     """Where to start: a name or `kind:name`."""
     target: str
     """Where to go: a name or `kind:name`."""
-    user_id: str | None = None
-    session_id: str | None = None
     max_hops: int = 4
-    """Steps, 1 to 4."""
+    """Steps at most, 1 to 4."""
     limit: int = 3
-    untrusted: bool = False
-    """Take in what untrusted records say."""
+    """How many paths, 1 to 20."""
 
 
 class GraphMatchItem(Answer, frozen=True):
     project: GraphEntity
+    """The project."""
     score: float
     """How much speaks for it, from 0 to 1."""
     path: GraphPath
@@ -158,42 +163,39 @@ class GraphMatchList(Answer, frozen=True):
     matches: tuple[GraphMatchItem, ...]
     """The best first."""
     degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
-class GraphMatch(Request[GraphMatchList], frozen=True):
+class GraphMatch(GraphQuestion[GraphMatchList], frozen=True, kw_only=True):
     """Which projects an idea belongs to, each with the path that justifies it."""
 
     method: ClassVar[str] = "graph_match"
     idea: str
     """The idea in a sentence or a few."""
-    user_id: str | None = None
-    session_id: str | None = None
     limit: int = 5
-    untrusted: bool = False
-    """Take in what untrusted records say."""
+    """How many projects, 1 to 50."""
 
 
 class GraphEntityList(Answer, frozen=True):
     entities: tuple[GraphEntity, ...]
     """In the order they were first named, or the likest first."""
     cursor: int | None = None
+    """Where the next page starts; absent on the last."""
 
 
-class GraphEntities(Request[GraphEntityList], frozen=True):
+class GraphEntities(GraphQuestion[GraphEntityList], frozen=True, kw_only=True):
     """The entities there are, a page a call, or those whose names are like a text, the likest first."""
 
     method: ClassVar[str] = "graph_entities"
     positional: ClassVar[tuple[str, ...]] = ("text",)
     text: str = ""
     """Part of a name, or a name that may be misspelt; without one, all are listed."""
-    user_id: str | None = None
-    session_id: str | None = None
     kinds: tuple[str, ...] = ()
-    """Only entities of these kinds; without any, of all."""
+    """Only entities of these kinds."""
     cursor: int = 0
+    """Where the page starts: 0, or the cursor that the page before gave."""
     limit: int = 50
-    untrusted: bool = False
-    """Take in what untrusted records name."""
+    """Entities a page, 1 to 1,000."""
 
 
 # --- merging -------------------------------------------------------------------------------------------
@@ -223,7 +225,9 @@ class GraphMerges(Request[GraphMergeList], frozen=True):
     method: ClassVar[str] = "graph_merges"
     deadline_factor: ClassVar[int] = 10
     user_id: str | None = None
+    """The user; without one, only what is for all."""
     limit: int = 50
+    """How many proposals, 1 to 500."""
 
 
 class GraphMerge(Request[Done], frozen=True):
@@ -236,6 +240,7 @@ class GraphMerge(Request[Done], frozen=True):
     drop: str
     """The entity that is the same: a name or `kind:name`."""
     user_id: str | None = None
+    """For whom; without one, for all."""
 
 
 class GraphUnmerge(Request[Done], frozen=True):
@@ -246,6 +251,7 @@ class GraphUnmerge(Request[Done], frozen=True):
     name: str
     """The entity that was merged into another, as `kind:name`."""
     user_id: str | None = None
+    """For whom it was merged; without one, for all."""
 
 
 # --- the graph as a whole ------------------------------------------------------------------------------
@@ -255,29 +261,26 @@ class GraphText(Answer, frozen=True):
     format: str
     """`markdown`, `mermaid` or `json`."""
     text: str
+    """The graph in that format."""
     entities: int
     """Entities that are shown."""
     edges: int
     """Edges that are shown."""
 
 
-class GraphExport(Request[GraphText], frozen=True):
+class GraphExport(GraphQuestion[GraphText], frozen=True, kw_only=True):
     """The graph, or what lies around one entity, as Markdown, as a Mermaid diagram or as JSON."""
 
     method: ClassVar[str] = "graph_export"
     positional: ClassVar[tuple[str, ...]] = ("format",)
     format: str = "markdown"
-    """`markdown`, `mermaid` or `json`."""
+    """How it is written: `markdown`, `mermaid` or `json`."""
     name: str | None = None
     """Only what lies around this entity: a name or `kind:name`."""
-    user_id: str | None = None
-    session_id: str | None = None
     depth: int = 2
     """Steps around the entity, 1 to 3."""
     limit: int = 60
-    """Entities at most, the ones that most records name first."""
-    untrusted: bool = False
-    """Take in what untrusted records say."""
+    """Entities at most, those that most records name first, 1 to 500."""
 
 
 class GraphRebuild(Request[Done], frozen=True):
@@ -303,4 +306,4 @@ class GraphStatus(Request[GraphStatusView], frozen=True):
 
     method: ClassVar[str] = "graph_status"
     user_id: str | None = None
-    """Of what this user sees; without one, of all."""
+    """Only what this user sees; else of all users together."""

@@ -105,7 +105,7 @@ def paths(parts: Parts, request: GraphPaths) -> GraphPathList:
     view = GraphView(parts, request.user_id, request.session_id, untrusted=request.untrusted)
     source, target = entity_named(view, request.source), entity_named(view, request.target)
     limit = checked_limit(request.limit, 20)
-    found = best_routes(view, source, target, _checked_steps(request.max_hops, 4), limit)
+    found = best_routes(view, source, target, _checked_steps(request.max_hops, 4, "maxHops"), limit)
     display = Display(parts, view)
     return GraphPathList(paths=tuple(map(display.path, found)))
 
@@ -278,7 +278,7 @@ def _own_of_page(view: GraphView, page: Sequence[Entity], kinds: Sequence[Entity
     ]
 
 
-def _checked_steps(steps: int, highest: int) -> int:
+def _checked_steps(steps: int, highest: int, what: str = "depth") -> int:
     if not 1 <= steps <= highest:
-        raise InvalidInput(f"the number of steps must be from 1 to {highest}, not {steps}")
+        raise InvalidInput(f"{what} must be from 1 to {highest}, not {steps}")
     return steps

@@ -60,7 +60,7 @@ def _part(parts: Parts, view: GraphView, request: GraphExport) -> Part:
 
 def _around(view: GraphView, name: str, depth: int) -> list[Node]:
     if depth not in _STEPS:
-        raise InvalidInput(f"the number of steps must be from {_STEPS.start} to {_STEPS.stop - 1}, not {depth}")
+        raise InvalidInput(f"depth must be from {_STEPS.start} to {_STEPS.stop - 1}, not {depth}")
     start = entity_named(view, name)
     routes = sorted(reach(view, start, depth).routes.values(), key=lambda route: route.order())
     return [start, *(route.end for route in routes)]

@@ -10,12 +10,14 @@ from clew.kernel.operations import RecordView
 
 class GuidanceItem(Answer, frozen=True):
     record: RecordView
+    """The turn, word for word."""
     cues: tuple[str, ...]
     """The words that make it guidance; empty where it was kept for what it means."""
 
 
 class GuidanceList(Answer, frozen=True):
     items: tuple[GuidanceItem, ...]
+    """Oldest first; the user's, then the session's."""
 
 
 class ListGuidance(Request[GuidanceList], frozen=True):
@@ -24,5 +26,8 @@ class ListGuidance(Request[GuidanceList], frozen=True):
     method: ClassVar[str] = "list_guidance"
     python_name: ClassVar[str] = "guidance"
     user_id: str | None = None
+    """What this user laid down."""
     session_id: str | None = None
+    """What was laid down in this session, where its user is not known."""
     limit: int = 1000
+    """How many at most."""

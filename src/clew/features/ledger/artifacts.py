@@ -124,5 +124,5 @@ def _known_to_records(parts: Parts) -> Iterable[str]:
 
 @serves(ReadArtifact)
 def read_artifact(parts: Parts, request: ReadArtifact) -> Artifact:
-    max_chars = checked_limit(request.max_chars, MAX_CHARS)
+    max_chars = checked_limit(request.max_chars, MAX_CHARS, "maxChars")
     return Artifact(name=request.name, text=read(parts, request.name, max_chars))

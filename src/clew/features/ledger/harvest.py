@@ -76,7 +76,7 @@ _KINDS = frozenset(kind.value for kind in Kind)
 
 @serves(Harvest)
 def harvest(parts: Parts, request: Harvest) -> HarvestReceipt:
-    limit = checked_limit(request.max_lines, MAX_LINES)
+    limit = checked_limit(request.max_lines, MAX_LINES, "maxLines")
     try:
         with held(folder_of(parts.config), HARVESTING):
             source = _Log(parts) if request.path is None else _OtherFile(parts, request.path)

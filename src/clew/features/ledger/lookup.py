@@ -54,7 +54,7 @@ class Mode(StrEnum):
 
 @serves(Recall)
 def recall_lines(parts: Parts, request: Recall) -> RecallResult:
-    limit = checked_limit(request.k, MAX_HITS)
+    limit = checked_limit(request.k, MAX_HITS, "k")
     if request.user_id is None and request.session_id is None:
         raise InvalidInput("recall needs a userId or a sessionId")
     kinds = {_checked(Kind, "kinds", name) for name in request.kinds}

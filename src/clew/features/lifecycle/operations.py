@@ -12,16 +12,21 @@ class AgeReceipt(Answer, frozen=True):
     """What a lifecycle run did, or with `dry_run` would do; figures, and the first references."""
 
     dry_run: bool
+    """Say what would happen, and change nothing."""
     looked_at: int
+    """Records that were looked at."""
     graded: dict[str, int]
     """How many received each label."""
     archived: dict[str, int]
     """How many of each retention class left ordinary recall."""
     archived_refs: tuple[str, ...]
+    """The first of them."""
     contradictions: int
     """Pairs that were marked because they contradict each other."""
     contradiction_refs: tuple[str, ...] = ()
+    """The first of the records that contradict each other."""
     ts: int = 0
+    """Milliseconds since 1970."""
 
 
 class Age(Request[AgeReceipt], frozen=True):
@@ -32,6 +37,7 @@ class Age(Request[AgeReceipt], frozen=True):
     lets_writes_pass: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     dry_run: bool = True
+    """Say what would happen, and change nothing; on unless it is turned off."""
     last: bool = False
     """Give the figures of the last run instead, and look at nothing; `ts` is 0 where there was none."""
     if_due: bool = False
@@ -48,6 +54,7 @@ class Revive(Request[Done], frozen=True):
     spread: ClassVar[str] = "refs"
     writes: ClassVar[bool] = True
     refs: tuple[str, ...]
+    """Records, as `collection/id`."""
 
 
 class Label(Request[RecordView], frozen=True):
@@ -56,7 +63,9 @@ class Label(Request[RecordView], frozen=True):
     method: ClassVar[str] = "label"
     writes: ClassVar[bool] = True
     ref: str
+    """The record, as `collection/id`."""
     kind: str | None = None
+    """`fact`, `preference`, `decision`, `task`, `plan`, `observation`, `event` or `note`."""
     importance: str | None = None
     """`must_remember`, `nice_to_have` or `ignore`."""
     retention: str | None = None
@@ -69,14 +78,20 @@ class Duplicate(Answer, frozen=True):
     """A proposal: two records that say the same, or that contradict each other. Nothing is done about it."""
 
     keep: str
+    """The record that would stay."""
     drop: str
+    """The record that would give way."""
     similarity: float
+    """How similar they are."""
     contradiction: bool
+    """Whether they contradict each other; then they should not be merged."""
     evidence: tuple[str, ...]
+    """Why, without quoting either."""
 
 
 class DuplicateList(Answer, frozen=True):
     proposals: tuple[Duplicate, ...]
+    """Most similar first."""
     looked_at: int
     """Records that were compared."""
     compared_with_all: int = 0
@@ -89,8 +104,11 @@ class FindDuplicates(Request[DuplicateList], frozen=True):
     method: ClassVar[str] = "find_duplicates"
     deadline_factor: ClassVar[int] = 20
     collection: str
+    """Name of the collection."""
     min_similarity: float = 0.9
+    """How similar two records must be to be proposed, from 0.5 to 1."""
     limit: int = 100
+    """How many, most similar first, 1 to 1,000."""
 
 
 class Merge(Request[Done], frozen=True):
@@ -99,7 +117,9 @@ class Merge(Request[Done], frozen=True):
     method: ClassVar[str] = "merge"
     writes: ClassVar[bool] = True
     keep: str
+    """The record that stays."""
     drop: tuple[str, ...]
+    """Records that give way to it."""
 
 
 class Touch(Request[Done], frozen=True):
@@ -108,3 +128,4 @@ class Touch(Request[Done], frozen=True):
     method: ClassVar[str] = "touch"
     writes: ClassVar[bool] = True
     uses: dict[str, tuple[str, ...]]
+    """Ids by collection."""

@@ -32,6 +32,7 @@ class ObservationLine(Answer, frozen=True):
 
 class ObservationLog(Answer, frozen=True):
     session_id: str
+    """The session."""
     text: str
     """The block as it stands in a context; the same bytes until the next run."""
     lines: tuple[ObservationLine, ...]
@@ -46,6 +47,7 @@ class ObservationLog(Answer, frozen=True):
 
 class ObserveReceipt(Answer, frozen=True):
     session_id: str
+    """The session."""
     runs: int
     """How many runs of the observer there were; 0 where nothing was due."""
     reflections: int
@@ -63,10 +65,12 @@ class ObserveReceipt(Answer, frozen=True):
     buffer_tokens: int
     """What those take, counted on the safe side."""
     degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ObservationStats(Answer, frozen=True):
     session_id: str
+    """The session."""
     runs: int
     """How many runs of the observer there were."""
     reflections: int
@@ -105,8 +109,9 @@ class ObserveRun(Request[ObserveReceipt], frozen=True):
     leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     session_id: str
+    """The session to observe."""
     force: bool = False
-    """Whether the buffer need not have passed its bound."""
+    """Observe all but the newest turns, however few they are."""
 
 
 class ObserveShow(Request[ObservationLog], frozen=True):
@@ -114,6 +119,7 @@ class ObserveShow(Request[ObservationLog], frozen=True):
 
     method: ClassVar[str] = "observe_show"
     session_id: str
+    """The session."""
 
 
 class ObserveStats(Request[ObservationStats], frozen=True):
@@ -122,6 +128,7 @@ class ObserveStats(Request[ObservationStats], frozen=True):
     method: ClassVar[str] = "observe_stats"
     deadline_factor: ClassVar[int] = 4
     session_id: str
+    """The session."""
 
 
 class ObserveRebuild(Request[ObserveReceipt], frozen=True):
@@ -136,3 +143,4 @@ class ObserveRebuild(Request[ObserveReceipt], frozen=True):
     leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     session_id: str
+    """The session."""

@@ -18,6 +18,7 @@ class PlanView(Answer, frozen=True):
     """A plan as it stands: future intent, and no fact."""
 
     ref: str
+    """The record, as `collection/id`."""
     what: str
     """What is meant to be done."""
     state: str
@@ -31,7 +32,9 @@ class PlanView(Answer, frozen=True):
     sources: tuple[str, ...] = ()
     """The records it was read from."""
     trust: str = "unknown"
+    """`trusted`, `unknown`, `untrusted` or `quarantined`."""
     ts: int = 0
+    """Milliseconds since 1970."""
     closed_by: str = ""
     """The turn that closed it; empty where the operator did, or nobody."""
 
@@ -50,12 +53,13 @@ class PlansAdd(Request[PlanView], frozen=True):
     what: str
     """What is meant to be done, in at most 500 characters."""
     user_id: str | None = None
+    """Whose plans; without it, those for all."""
     date: str | None = None
     """The day it is for, as `YYYY-MM-DD`."""
     condition: str = ""
     """What has to happen first, in words."""
     sources: tuple[str, ...] = ()
-    """References of the records that say so, of the same user or shared."""
+    """Records that say so, as `collection/id`: of the same user, or shared."""
     proposal: str = ""
     """The id of the proposal that is accepted with it, also where the words are others."""
 
@@ -65,8 +69,9 @@ class PlansList(Request[PlanList], frozen=True):
 
     method: ClassVar[str] = "plans_list"
     user_id: str | None = None
+    """Whose plans; without it, those for all."""
     state: str = "open"
-    """`open`, `done`, `dropped`, or `all`."""
+    """Which plans: `open`, `done`, `dropped`, or `all`."""
 
 
 class PlansDue(Request[PlanList], frozen=True):
@@ -74,6 +79,7 @@ class PlansDue(Request[PlanList], frozen=True):
 
     method: ClassVar[str] = "plans_due"
     user_id: str | None = None
+    """Whose plans; without it, those for all."""
 
 
 class PlansClose(Request[PlanView], frozen=True):
@@ -82,6 +88,7 @@ class PlansClose(Request[PlanView], frozen=True):
     method: ClassVar[str] = "plans_close"
     writes: ClassVar[bool] = True
     ref: str
+    """The plan, as `collection/id`."""
     state: str
     """`done`, `dropped` or `open`."""
 
@@ -90,14 +97,19 @@ class PlanProposal(Answer, frozen=True):
     """What a turn says that could be a plan. Nothing is written before it is accepted."""
 
     id: str
+    """Id of the record in its collection, 1 to 512 characters."""
     what: str
     """What the turn says is meant to be done."""
     source: str
     """The turn it was read from."""
     confidence: float
+    """How sure it is, from 0 to 1."""
     ts: int
+    """Milliseconds since 1970."""
     date: str | None = None
+    """The day it is for, as `YYYY-MM-DD`."""
     condition: str = ""
+    """What has to happen first, in words."""
 
 
 class PlanProposals(Answer, frozen=True):
@@ -113,4 +125,6 @@ class PlansPropose(Request[PlanProposals], frozen=True):
     method: ClassVar[str] = "plans_propose"
     deadline_factor: ClassVar[int] = 4
     user_id: str
+    """Whose turns to read."""
     limit: int = 50
+    """How many, newest first, 1 to 1,000."""

@@ -10,20 +10,26 @@ from clew.kernel.operations import RecordView
 
 class TrustItem(Answer, frozen=True):
     ref: str
+    """The record, as `collection/id`."""
     trust: str
+    """`trusted`, `unknown`, `untrusted` or `quarantined`."""
     provenance: str
+    """Where the text came from."""
     reason: str
     """Why its trust is what it is."""
     by: str
     """Who decided: `clew`, `operator`, or `provenance`."""
     ts: int
+    """Milliseconds since 1970."""
     text: str
     """Its beginning, quoted as data."""
 
 
 class TrustList(Answer, frozen=True):
     items: tuple[TrustItem, ...]
+    """Oldest first."""
     cursor: int | None = None
+    """Where the next page starts; absent on the last."""
 
 
 class ListTrust(Request[TrustList], frozen=True):
@@ -31,18 +37,26 @@ class ListTrust(Request[TrustList], frozen=True):
 
     method: ClassVar[str] = "list_trust"
     trust: str = "quarantined"
+    """Which trust to list."""
     cursor: int = 0
+    """Where the page starts: 0, or the cursor that the page before gave."""
     limit: int = 100
+    """Records a page, 1 to 1,000."""
 
 
 class Inspection(Answer, frozen=True):
     """All there is to know about a record: what it says, where it stands, what it was made from and into."""
 
     record: RecordView
+    """The record."""
     reason: str
+    """Why its trust is what it is."""
     places: tuple[str, ...]
+    """Everywhere it stands."""
     made_from: tuple[str, ...] = ()
+    """What it was made from."""
     made_into: tuple[str, ...] = ()
+    """What was made from it."""
 
 
 class Inspect(Request[Inspection], frozen=True):
@@ -50,12 +64,16 @@ class Inspect(Request[Inspection], frozen=True):
 
     method: ClassVar[str] = "inspect"
     ref: str
+    """The record, as `collection/id`."""
 
 
 class ReviewReceipt(Answer, frozen=True):
     ref: str
+    """The record, as `collection/id`."""
     before: str
+    """Its trust before."""
     trust: str
+    """Its trust now."""
     affected: tuple[str, ...] = ()
     """What was made from it and changed with it."""
 
@@ -69,5 +87,8 @@ class Review(Request[ReviewReceipt], frozen=True):
     method: ClassVar[str] = "review"
     writes: ClassVar[bool] = True
     ref: str
+    """The record, as `collection/id`."""
     verdict: str
+    """`quarantine`, `release` or `confirm`."""
     reason: str = ""
+    """Why, for whoever looks at it next."""

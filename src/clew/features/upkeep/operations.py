@@ -9,26 +9,34 @@ from clew.core.operation import Answer, Done, Request
 
 class Check(Answer, frozen=True):
     name: str
+    """What was checked."""
     ok: bool
+    """Whether it holds."""
     proof: str
     """One line: what was compared, over how many."""
     problems: tuple[str, ...] = ()
+    """What was found wrong, at most 20 of each kind."""
 
 
 class VerifyReport(Answer, frozen=True):
     ok: bool
+    """Whether all of them hold."""
     checks: tuple[Check, ...]
+    """Every check, in order."""
 
 
 class ExportPage(Answer, frozen=True):
     lines: tuple[str, ...]
     """JSONL without the line ends."""
     cursor: int | None = None
+    """Where the next page starts; absent on the last."""
 
 
 class ImportReceipt(Answer, frozen=True):
     stored: int
+    """Records that are new."""
     unchanged: int
+    """Records that were there already."""
 
 
 class Verify(Request[VerifyReport], frozen=True):
@@ -43,6 +51,7 @@ class Verify(Request[VerifyReport], frozen=True):
     leaves_work: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     repair: bool = False
+    """Make derived data again before the checks."""
 
 
 class Backup(Request[Done], frozen=True):
@@ -51,6 +60,7 @@ class Backup(Request[Done], frozen=True):
     method: ClassVar[str] = "backup"
     deadline_factor: ClassVar[int] = 60
     path: str
+    """An absolute path where no file is yet."""
 
 
 class Export(Request[ExportPage], frozen=True):
@@ -58,7 +68,9 @@ class Export(Request[ExportPage], frozen=True):
 
     method: ClassVar[str] = "export"
     cursor: int = 0
+    """Where the page starts: 0, or the cursor that the page before gave."""
     limit: int = 500
+    """Records a page."""
 
 
 class Import(Request[ImportReceipt], frozen=True):
@@ -72,25 +84,40 @@ class Import(Request[ImportReceipt], frozen=True):
     writes: ClassVar[bool] = True
     leaves_work: ClassVar[bool] = True
     lines: tuple[str, ...]
+    """Lines that an export gave, at most 5,000."""
 
 
 class PurgeReceipt(Answer, frozen=True):
     """What a purge removed, in figures; never content."""
 
     id: str
+    """Id of the record in its collection, 1 to 512 characters."""
     ts: int
+    """Milliseconds since 1970."""
     kind: str
+    """`user`, `session`, `record` or `source`."""
     dry_run: bool
+    """Say what would happen, and change nothing."""
     records: int
+    """Records that went."""
     turns: int
+    """Raw turns among them."""
     summaries: int
+    """Summaries among them."""
     memories: int
+    """Memories among them."""
     observations: int
+    """Captured events among them."""
     vectors: int
+    """Vectors."""
     artifacts: int
+    """Artifacts of large payloads."""
     capture_lines: int
+    """Lines of the capture log."""
     traces: int
+    """Traces that cited what went."""
     hints: int
+    """Entries of the journal."""
     readmitted: int
     """Nodes that stand in an active view again, since the summary that stood for them is gone."""
     facts: int = 0
@@ -108,21 +135,31 @@ class Purge(Request[PurgeReceipt], frozen=True):
     writes: ClassVar[bool] = True
     deadline_factor: ClassVar[int] = 60
     user_id: str | None = None
+    """Everything of this user, and the sessions in which nobody else spoke."""
     session_id: str | None = None
+    """Everything of this session."""
     ref: str | None = None
+    """One record, as `collection/id`."""
     source: str | None = None
+    """Everything that came from this outside address."""
     dry_run: bool = False
+    """Say what would go, and change nothing."""
 
 
 class PurgeEntryView(Answer, frozen=True):
     id: str
+    """Id of the record in its collection, 1 to 512 characters."""
     ts: int
+    """Milliseconds since 1970."""
     kind: str
+    """`user`, `session`, `record` or `source`."""
     counts: dict[str, int]
+    """What went, in figures."""
 
 
 class PurgeList(Answer, frozen=True):
     purges: tuple[PurgeEntryView, ...]
+    """Oldest first."""
 
 
 class ListPurges(Request[PurgeList], frozen=True):
@@ -141,11 +178,14 @@ class FindTurn(Request[TurnSessions], frozen=True):
 
     method: ClassVar[str] = "find_turn"
     user_id: str
+    """Who said the turn."""
     id: str
+    """Id of the turn."""
 
 
 class SessionCopy(Answer, frozen=True):
     session_id: str
+    """The session."""
     turns: int
     """How many turns it holds."""
     reason: str

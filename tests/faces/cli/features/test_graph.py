@@ -66,7 +66,7 @@ def test_the_graph_is_rebuilt_and_its_size_shown(clew: Clew) -> None:
 def test_names_are_merged_and_parted(clew: Clew) -> None:
     assert "tool:redis is tool:kafka" in clew("graph", "merge", "tool:kafka", "tool:redis", "--user", "ada")
     assert "merged: tool:redis is tool:kafka" in clew("graph", "merges", "--user", "ada")
-    assert "stands by itself again" in clew("graph", "unmerge", "tool:redis", "--user", "ada")
+    assert "is an entity of its own again" in clew("graph", "unmerge", "tool:redis", "--user", "ada")
     assert "was not merged" in clew("graph", "unmerge", "tool:redis", "--user", "ada", status=3)
 
 

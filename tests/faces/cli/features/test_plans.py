@@ -80,7 +80,7 @@ def test_the_beginning_of_an_id_is_enough_where_only_one_begins_so(clew: Clew) -
 
 
 def test_mistakes_are_told_and_text_cannot_steer_the_terminal(clew: Clew) -> None:
-    assert "'soon' is no date; write 2026-03-01" in clew("plans", "add", "x", "--date", "soon", status=2)
+    assert "--date must be a day as YYYY-MM-DD, not 'soon'" in clew("plans", "add", "x", "--date", "soon", status=2)
     assert "there is no record" in clew("plans", "done", "p_gone", "--user", "ada", status=3)
     assert "there is no record" in clew("plans", "add", "x", "--source", "session_raw:s/gone", status=3)
     clew("plans", "add", f"wipe {ESCAPE} it", "--user", "ada")

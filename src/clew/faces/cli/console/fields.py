@@ -1,92 +1,192 @@
-"""Command-line options made from the fields of a request, so that a new field is a new option by itself.
+"""Arguments and options of a verb, made from the fields of its request, so that a new field is a new option by itself.
 
 @click.command("pack", cls=Verb)
-@takes(Pack, "query")
+@takes(Pack, "query", refs=None)
 def command(invocation: Invocation, request: Pack) -> None: ...
 """
 
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Callable
-from functools import lru_cache, update_wrapper
-from itertools import pairwise
-from types import ModuleType, NoneType, UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import update_wrapper
+from types import NoneType
+from typing import Any, NamedTuple, TypeVar, cast, get_args, get_origin
 
 import click
-from msgspec import NODEFAULT
+from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo, fields
 
 from clew.api import Request
+from clew.api.meanings import meanings
+from clew.errors import InvalidInput
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_METAVARS = {
+    "collections": "NAME",
+    "object": "TEXT",
+    "predicate": "NAME",
+    "query": "TEXT",
+    "reason": "TEXT",
+    "source": "URL",
+    "sources": "REF",
+    "speaker": "NAME",
+    "statement": "TEXT",
+    "subject": "TEXT",
+    "superseded_by": "REF",
+    "tool": "NAME",
+    "ts": "MS",
+}
+"""The name of a value in the help, where the name of its field does not tell what it is."""
 
-def takes(kind: type[Request[Any]], *arguments: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Gives a command an argument or an option for each field, and hands it the request they make."""
-    wanted = [item for item in fields(kind) if item.name not in without]
-    by_place = sorted((item for item in wanted if item.name in arguments), key=lambda item: arguments.index(item.name))
+
+class Option(NamedTuple):
+    """A verb's own name and settings for the option of a field; the rest comes from the field."""
+
+    names: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+
+def option(*names: str, **settings: Any) -> Option:
+    """The option, or with settings alone the argument, of a field: `kinds=option("--edge", type=...)`."""
+    return Option(names, settings)
+
+
+HITS = option("-k", type=click.IntRange(1, 1000))
+"""How many hits: refused here, before anything is opened."""
+
+
+def one_of(words: Iterable[str]) -> click.Choice[str]:
+    """A choice of the values of an enumeration."""
+    return click.Choice([str(word) for word in words])
+
+
+def takes(kind: type[Request[Any]], /, *arguments: str, **own: Option | str | None) -> Callable[[F], F]:
+    """Gives a command an argument or an option for each field that a shell can write, and hands it the request.
+
+    A keyword changes the option of a field. A string is the value of the field, and None means its default: then
+    it has no option. Where the request is refused, the message names its fields as the user typed them.
+    """
+    fixed = {name: value for name, value in own.items() if isinstance(value, str)}
+    offered = {
+        item.name: (_argument if item.name in arguments else _option)(kind, item, how)
+        for item in _fields(kind)
+        if isinstance(how := own.get(item.name, option()), Option) and _value_type(item)
+    }
+    order = [*arguments, *(name for name in offered if name not in arguments)]
+    typed = {item.encode_name: offered[item.name].typed for item in _fields(kind) if item.name in offered}
 
     def decorate(command: F) -> F:
         def run(invocation: Any, /, **given: Any) -> Any:
-            return command(invocation, kind(**given))
+            request = _build(kind, fixed | {name: given.pop(name) for name in order})
+            try:
+                return command(invocation, request, **given)
+            except InvalidInput as error:
+                raise InvalidInput(name_as_typed(error.message, typed)) from error
 
         decorated: Callable[..., Any] = update_wrapper(click.pass_obj(run), command)
-        for item in reversed([item for item in wanted if item.name not in arguments]):
-            decorated = _option(kind, item)(decorated)
-        for item in reversed(by_place):
-            decorated = click.argument(item.name)(decorated)
+        for name in reversed(order):
+            decorated = offered[name].decorator(decorated)
         return cast(F, decorated)
 
     return decorate
 
 
-def _option(kind: type[Request[Any]], item: FieldInfo) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    inner, is_many = _value_type(item.type)
+def name_as_typed(message: str, typed: Mapping[str, str]) -> str:
+    """The message with options for fields: those of several words anywhere, others only where they are its subject."""
+    several = "|".join(name for name in typed if not name.islower())
+    single = "|".join(name for name in typed if name.islower())
+    pattern = rf"\b(?:{several or '(?!)'})\b|^(?:{single or '(?!)'})(?= must )"
+    said, quote, quoted = message.partition("'")  # what a user wrote is quoted, and stays as it is
+    return re.sub(pattern, lambda match: typed[match.group()], said) + quote + quoted
+
+
+class _Parameter(NamedTuple):
+    typed: str
+    """What a user types for it, and what messages call it."""
+    decorator: Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _argument(_: type[Request[Any]], item: FieldInfo, own: Option) -> _Parameter:
+    metavar = _word(item).upper()
+    settings = _settings(item) | {"metavar": f"{metavar}..." if _is_many(item) else metavar}
+    if _is_many(item):
+        settings["nargs"] = -1
+    elif not settings["required"]:
+        settings["metavar"] = f"[{metavar}]"
+    settings |= own.settings
+    return _Parameter(settings["metavar"].strip("[.]"), click.argument(item.name, **settings))
+
+
+def _option(kind: type[Request[Any]], item: FieldInfo, own: Option) -> _Parameter:
+    meaning = " ".join(_meanings(kind)[item.name].split())
+    settings = _settings(item) | {"help": meaning, "metavar": _metavar(item)}
+    if _is_many(item):
+        settings |= {"multiple": True, "help": f"{meaning.rstrip('.')}; may be repeated."}
+    if isinstance(own.settings.get("type"), click.Choice):
+        del settings["metavar"]
+    if settings["type"] is bool:
+        settings = {"is_flag": True, "help": meaning}
+    settings |= own.settings
+    names = own.names or (f"--{_word(item).replace('_', '-')}",)
+    shows = bool(settings.get("default"))
+    return _Parameter(names[0], click.option(*names, item.name, show_default=shows, **settings))
+
+
+def _settings(item: FieldInfo) -> dict[str, Any]:
+    """What arguments and options have in common."""
+    required = item.default is NODEFAULT and item.default_factory is NODEFAULT
+    settings: dict[str, Any] = {"type": _value_type(item), "required": required}
+    return settings if required or _is_many(item) else settings | {"default": item.default}
+
+
+def _fields(kind: type[Request[Any]]) -> list[FieldInfo]:
+    """Its fields; the fields of the object that it flattens in place of that object."""
+    inner = _flattened(kind)
+    own = [item for item in fields(kind) if item.name != kind.flatten]
+    return own if inner is None else [*own, *fields(inner)]
+
+
+def _flattened(kind: type[Request[Any]]) -> type[Struct] | None:
+    return next((item.type for item in fields(kind) if item.name == kind.flatten), None)
+
+
+def _meanings(kind: type[Request[Any]]) -> dict[str, str]:
+    inner = _flattened(kind)
+    return meanings(kind) if inner is None else meanings(inner) | meanings(kind)
+
+
+def _build(kind: type[Request[Any]], given: dict[str, Any]) -> Request[Any]:
+    inner = _flattened(kind)
+    if inner is not None:
+        given[kind.flatten] = inner(**{name: given.pop(name) for name in inner.__struct_fields__ if name in given})
+    return kind(**given)
+
+
+def _word(item: FieldInfo) -> str:
     word = item.name.removesuffix("_id").removesuffix("_tokens")
-    word = word.removesuffix("s") if is_many else word
-    names = (f"--{word.replace('_', '-')}", item.name)
-    meaning = _meanings(inspect.getmodule(kind)).get(item.name, "")
-    said = f"{meaning.rstrip('.')}; may be repeated." if is_many else meaning
-    if inner is bool:
-        return click.option(*names, is_flag=True, help=said)
-    return click.option(
-        *names,
-        type=inner,
-        multiple=is_many,
-        required=item.default is NODEFAULT and item.default_factory is NODEFAULT,
-        default=None if is_many or item.default is NODEFAULT else item.default,
-        metavar=_metavar(item.name, inner, word),
-        help=said,
-    )
+    return word.removesuffix("s") if _is_many(item) else word
 
 
-def _value_type(written: Any) -> tuple[type, bool]:
-    """The type of one value, and whether the field takes many."""
-    if get_origin(written) is UnionType or type(None) in get_args(written):
-        (written,) = (option for option in get_args(written) if option is not NoneType)
-    return (get_args(written)[0], True) if get_origin(written) is tuple else (written, False)
+def _is_many(item: FieldInfo) -> bool:
+    return get_origin(item.type) is tuple
 
 
-def _metavar(name: str, inner: type, word: str) -> str:
-    if name.endswith("_id") or "session" in name:
+def _value_type(item: FieldInfo) -> type | None:
+    """The type of one value; None where a shell cannot write it."""
+    written = get_args(item.type)[0] if _is_many(item) else item.type
+    if NoneType in get_args(written):
+        (written,) = (part for part in get_args(written) if part is not NoneType)
+    return written if written in (str, int, float, bool) else None
+
+
+def _metavar(item: FieldInfo) -> str:
+    name = item.name
+    if name.endswith("_id") or name == "id" or "session" in name:
         return "ID"
     if name.endswith("_tokens"):
         return "TOKENS"
-    if inner is int:
-        return "N"
-    return "TEXT" if inner is str and word in ("query", "text") else word.rpartition("_")[2].upper()
-
-
-@lru_cache(maxsize=8)
-def _meanings(module: ModuleType | None) -> dict[str, str]:
-    """What the fields of a module's requests mean, by name: the text under each."""
-    found = {}
-    classes = ast.parse(inspect.getsource(module)).body if module is not None else []
-    for body in (node.body for node in classes if isinstance(node, ast.ClassDef)):
-        for node, text in pairwise(body):
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(text, ast.Expr):
-                found[node.target.id] = inspect.cleandoc(ast.literal_eval(text.value))
-    return found
+    of_type = {int: "N", float: "X"}
+    kind = _value_type(item)
+    return _METAVARS.get(name) or (of_type.get(kind) if kind else None) or _word(item).rpartition("_")[2].upper()

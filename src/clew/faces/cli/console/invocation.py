@@ -15,7 +15,7 @@ from clew.wire.endpoint import UnixEndpoint, parse_endpoint
 from clew.wire.serving import serving_endpoint
 
 if TYPE_CHECKING:
-    from clew.api import MemoryApi
+    from clew.api import MemoryApi, Request
 
 T = TypeVar("T")
 
@@ -63,6 +63,13 @@ class Invocation:
 
         return Memory.open(config)
 
+    def answer(self, request: Request[T], for_people: Callable[[T], None], *, doing: str = "") -> T:
+        """Carry out a request and print its answer. `doing` names the bar of one that takes long."""
+        with self.open() as memory, self.progress(doing, None):
+            answer = memory.call(request)
+        self.show(answer, for_people)
+        return answer
+
     def show(self, answer: T, for_people: Callable[[T], None]) -> None:
         """Print the answer as one JSON object, or in the way made for people."""
         if self.json:
@@ -73,7 +80,8 @@ class Invocation:
     @contextmanager
     def progress(self, label: str, total: int | None) -> Iterator[Callable[[int], None]]:
         """Yields a function that is told how much is done; draws a bar where someone can see it."""
-        with self.stages() as report:
+        with progress_bars(visible=bool(label) and not self.json) as report:
+            report(label, 0, total or 0)
             yield lambda done: report(label, done, total or 0)
 
     def stages(self) -> AbstractContextManager[Report]:
