@@ -115,13 +115,13 @@ def method_source(kind: type[Request[Any]], prefix: str = "") -> str:
     word, wait = ("async def", "await ") if prefix else ("def", "")
     name = kind.python_name or kind.method
     return (
-        _filled(4, f"{word} {name}(", parameters, f") -> {kind.answer.__name__}:")
+        _fill(4, f"{word} {name}(", parameters, f") -> {kind.answer.__name__}:")
         + _docstring(kind)
-        + _filled(8, f"return {wait}self.call({kind.__name__}(", _arguments(kind, given), "))")
+        + _fill(8, f"return {wait}self.call({kind.__name__}(", _arguments(kind, given), "))")
     )
 
 
-def _filled(indent: int, start: str, parts: Sequence[str], end: str) -> str:
+def _fill(indent: int, start: str, parts: Sequence[str], end: str) -> str:
     """One line, or as few as hold the parts. With a line for each, these files would be half as long again."""
     margin = " " * indent
     line = f"{margin}{start}{', '.join(parts)}{end}"
@@ -137,7 +137,7 @@ def _filled(indent: int, start: str, parts: Sequence[str], end: str) -> str:
 
 
 def _arguments(kind: type[Request[Any]], given: Mapping[str, str]) -> list[str]:
-    inner = _flattened(kind)
+    inner = _inner_type(kind)
     parts = []
     for item in fields(kind):
         if inner is not None and item.name == kind.flatten:
@@ -171,7 +171,7 @@ def _parameters(kind: type[Request[Any]]) -> tuple[list[Parameter], Parameter | 
 
 
 def _fields(kind: type[Request[Any]]) -> Iterator[tuple[type[Struct], FieldInfo]]:
-    inner = _flattened(kind)
+    inner = _inner_type(kind)
     for item in fields(kind):
         if inner is not None and item.name == kind.flatten:
             yield from ((inner, part) for part in fields(inner))
@@ -179,7 +179,7 @@ def _fields(kind: type[Request[Any]]) -> Iterator[tuple[type[Struct], FieldInfo]
             yield kind, item
 
 
-def _flattened(kind: type[Request[Any]]) -> type[Struct] | None:
+def _inner_type(kind: type[Request[Any]]) -> type[Struct] | None:
     return next((item.type for item in fields(kind) if item.name == kind.flatten), None)
 
 
@@ -221,7 +221,7 @@ def _docstring(kind: type[Request[Any]]) -> str:
     return lines + ('\n        """\n' if "\n" in lines else '"""\n')
 
 
-def formatted(source: str) -> str:
+def format_source(source: str) -> str:
     """The source as the project's formatter writes it, with imports in order."""
     ruff = [str(Path(sys.executable).with_name("ruff"))]
     for arguments in (["check", "--quiet", "--select", "I,F401", "--fix"], ["format", "--quiet"]):
@@ -233,7 +233,7 @@ def formatted(source: str) -> str:
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, source in files().items():
-        (FOLDER / name).write_text(formatted(source), "utf-8")
+        (FOLDER / name).write_text(format_source(source), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The reference pages, written from the code itself so that they cannot say anything else.
 
-`python -m tools.reference FOLDER` writes them. What the code does not tell stands in `reference_texts`.
+`python -m tools.reference FOLDER` writes them. `reference_texts` holds what the code does not tell.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def write(folder: Path) -> None:
 def _cli() -> Iterator[str]:
     yield f"# Command line\n\n{NOTICE}\n{CLI_INTRODUCTION}"
     yield "## Global options\n"
-    yield "They stand before or after the verb.\n"
+    yield "They may come before or after the verb.\n"
     yield from _options(global_options())
     yield "\n## Exit status\n"
     yield from _statuses()
@@ -188,7 +188,7 @@ def _method(name: str, kind: type[api.Request[Any]]) -> Iterator[str]:
 
 
 def objects() -> list[type[Struct]]:
-    """Every object that stands in a request or an answer, by name."""
+    """Every object in a request or an answer, by name."""
     found: dict[str, type[Struct]] = {}
     waiting: list[type[Struct]] = [kind.answer for kind in api.REQUESTS.values()]
     for request in (*api.REQUESTS.values(), *_compat_params()):

@@ -96,13 +96,13 @@ client's own, with what Clew knows added under keys the client did not use. `del
 
 COMPAT_ANSWERS: Mapping[str, str] = {
     "bump_access_counts": 'Counts one use of each record. Answers `{"ok": true}`.',
-    "compact_session": "Lets summaries stand for the turns of a session outside its tail. Answers `{"
+    "compact_session": "Replaces turns of a session outside its tail by summaries in the active view. Answers `{"
     '"didCompact", "clustersFormed", "clustersDeclined", "turnsRemoved", "meanConfidence", "tokensBefore", '
     '"tokensAfter", "shardsKept"}`, and `"summaryMethod"` where there is one.',
     "delete_authored_document": "Takes out what `ingest_markdown_document` has taken in of a document. Files that the "
     'settings name as authored are not touched. Answers `{"ok": true}`.',
     "delete": 'Takes one record out of a collection. Answers `{"ok": true}`.',
-    "expand_summary": "The turns a summary stands for; where the depth does not reach them, the summaries it does "
+    "expand_summary": "The turns a summary covers; where the depth does not reach them, the summaries it does "
     'reach. Answers `{"results": [...]}`.',
     "export_memory": 'The memories of one user, or of all. Answers `{"records": [{"collection", "id", "text", '
     '"metadata"}]}`.',

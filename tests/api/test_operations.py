@@ -22,7 +22,7 @@ OF_THE_ENGINE = {api.GetStatus, api.Flush, api.Reindex}
 
 @pytest.mark.requirement("API-1")
 def test_the_methods_of_the_api_are_what_the_definitions_say() -> None:
-    made = {name: api_methods.formatted(source) for name, source in api_methods.files().items()}
+    made = {name: api_methods.format_source(source) for name, source in api_methods.files().items()}
     kept = {path.name: path.read_text("utf-8") for path in api_methods.FOLDER.glob("*.py")}
     assert made == kept, "run `make docs`"
 

@@ -92,7 +92,7 @@ class CollectionList(Answer, frozen=True):
 
 
 class Scores(Answer, frozen=True):
-    """Why a hit stands where it stands. All but `context` in [0, 1]; a lane that did not run is absent."""
+    """Why a hit has its place. All but `context` in [0, 1]; a lane that did not run is absent."""
 
     score: float
     """What the hits are ordered by: of a search, the weighted sum of similarity, recency and scope; in a context,
@@ -122,7 +122,7 @@ class Scores(Answer, frozen=True):
     quality: float = 1.0
     """What a summary keeps of its score; 1 for anything else."""
     covered: float | None = None
-    """Of a summary that was found by a turn it stands for: how similar that turn is."""
+    """Of a summary that was found by a turn it covers: how similar that turn is."""
     linked_from: str | None = None
     """In a context: the text whose link brought it in."""
 
@@ -131,7 +131,7 @@ class Hit(Answer, frozen=True):
     record: RecordView
     """What was found."""
     scores: Scores
-    """Why it stands where it stands."""
+    """Why it has its place."""
 
 
 class SearchResult(Answer, frozen=True):

@@ -21,8 +21,7 @@ class ContextMethods(Calls):
 
         With `messages`, the tail is taken from them; otherwise from the stored session.
 
-        Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail
-        needs.
+        Leaves out messages that a summary of the session covers, by their ids, beyond those the tail needs.
         """
         return self.call(Assemble(
             session_id=session_id, query=query, messages=None if messages is None else tuple(messages),
@@ -42,8 +41,7 @@ class AsyncContextMethods(AsyncCalls):
 
         With `messages`, the tail is taken from them; otherwise from the stored session.
 
-        Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail
-        needs.
+        Leaves out messages that a summary of the session covers, by their ids, beyond those the tail needs.
         """
         return await self.call(Assemble(
             session_id=session_id, query=query, messages=None if messages is None else tuple(messages),

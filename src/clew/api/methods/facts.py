@@ -59,18 +59,18 @@ class FactsMethods(Calls):
         self, subject: str | None = None, predicate: str | None = None, *, user_id: str | None = None, cursor: int = 0,
         limit: int = 100,
     ) -> FactList:  # fmt: skip
-        """What is true now, of a subject or of all; what has lost its sources stands apart."""
+        """What is true now, of a subject or of all, and apart from it the facts that have lost their sources."""
         return self.call(FactsCurrent(
             user_id=user_id, subject=subject, predicate=predicate, cursor=cursor, limit=limit,
         ))  # fmt: skip
 
     def facts_as_of(
         self, at: int, subject: str | None = None, predicate: str | None = None, *, user_id: str | None = None,
-        recorded: int | None = None, cursor: int = 0, limit: int = 100,
+        cursor: int = 0, limit: int = 100, recorded: int | None = None,
     ) -> FactList:  # fmt: skip
         """What was true at a moment; with `recorded`, as far as it had been written down by that one."""
         return self.call(FactsAsOf(
-            user_id=user_id, at=at, recorded=recorded, subject=subject, predicate=predicate, cursor=cursor, limit=limit,
+            user_id=user_id, subject=subject, predicate=predicate, cursor=cursor, limit=limit, at=at, recorded=recorded,
         ))  # fmt: skip
 
     def facts_timeline(
@@ -84,7 +84,7 @@ class FactsMethods(Calls):
         return self.call(FactsLint(user_id=user_id, limit=limit))
 
     def facts_stale(self, *, user_id: str | None = None, cursor: int = 0, limit: int = 100) -> FactList:
-        """The facts that have lost the ground they stood on, with what has become of it."""
+        """The facts whose sources no longer support them, and what has become of those sources."""
         return self.call(FactsStale(user_id=user_id, cursor=cursor, limit=limit))
 
     def facts_rebuild(self, *, user_id: str | None = None) -> FactRebuild:
@@ -154,18 +154,18 @@ class AsyncFactsMethods(AsyncCalls):
         self, subject: str | None = None, predicate: str | None = None, *, user_id: str | None = None, cursor: int = 0,
         limit: int = 100,
     ) -> FactList:  # fmt: skip
-        """What is true now, of a subject or of all; what has lost its sources stands apart."""
+        """What is true now, of a subject or of all, and apart from it the facts that have lost their sources."""
         return await self.call(FactsCurrent(
             user_id=user_id, subject=subject, predicate=predicate, cursor=cursor, limit=limit,
         ))  # fmt: skip
 
     async def facts_as_of(
         self, at: int, subject: str | None = None, predicate: str | None = None, *, user_id: str | None = None,
-        recorded: int | None = None, cursor: int = 0, limit: int = 100,
+        cursor: int = 0, limit: int = 100, recorded: int | None = None,
     ) -> FactList:  # fmt: skip
         """What was true at a moment; with `recorded`, as far as it had been written down by that one."""
         return await self.call(FactsAsOf(
-            user_id=user_id, at=at, recorded=recorded, subject=subject, predicate=predicate, cursor=cursor, limit=limit,
+            user_id=user_id, subject=subject, predicate=predicate, cursor=cursor, limit=limit, at=at, recorded=recorded,
         ))  # fmt: skip
 
     async def facts_timeline(
@@ -179,7 +179,7 @@ class AsyncFactsMethods(AsyncCalls):
         return await self.call(FactsLint(user_id=user_id, limit=limit))
 
     async def facts_stale(self, *, user_id: str | None = None, cursor: int = 0, limit: int = 100) -> FactList:
-        """The facts that have lost the ground they stood on, with what has become of it."""
+        """The facts whose sources no longer support them, and what has become of those sources."""
         return await self.call(FactsStale(user_id=user_id, cursor=cursor, limit=limit))
 
     async def facts_rebuild(self, *, user_id: str | None = None) -> FactRebuild:

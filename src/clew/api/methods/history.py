@@ -27,7 +27,7 @@ class HistoryMethods(Calls):
         cluster_turns: int | None = None, min_turns: int | None = None, tail_tokens: int | None = None,
         prior_tokens: int | None = None,
     ) -> CompactReceipt:  # fmt: skip
-        """Let summaries stand for the turns outside the tail.
+        """Replace the turns outside the tail by summaries, in the active view.
 
         Without `force`, nothing happens until a whole cluster of turns is outside the tail. With it, the tail is
         its base alone, and every turn outside it counts.
@@ -41,7 +41,7 @@ class HistoryMethods(Calls):
         self, session_id: str, *ids: str, max_depth: int = 3, budget_tokens: int | None = None,
         query: str | None = None, exclude: Sequence[str] = (),
     ) -> Expansion:  # fmt: skip
-        """The turns that summaries stand for. With a `query`, those that answer it best are within the token bound."""
+        """The turns that summaries cover. With a `query`, those that answer it best are within the token bound."""
         return self.call(Expand(
             session_id=session_id, ids=ids, max_depth=max_depth, budget_tokens=budget_tokens, query=query,
             exclude=tuple(exclude),
@@ -73,7 +73,7 @@ class AsyncHistoryMethods(AsyncCalls):
         cluster_turns: int | None = None, min_turns: int | None = None, tail_tokens: int | None = None,
         prior_tokens: int | None = None,
     ) -> CompactReceipt:  # fmt: skip
-        """Let summaries stand for the turns outside the tail.
+        """Replace the turns outside the tail by summaries, in the active view.
 
         Without `force`, nothing happens until a whole cluster of turns is outside the tail. With it, the tail is
         its base alone, and every turn outside it counts.
@@ -87,7 +87,7 @@ class AsyncHistoryMethods(AsyncCalls):
         self, session_id: str, *ids: str, max_depth: int = 3, budget_tokens: int | None = None,
         query: str | None = None, exclude: Sequence[str] = (),
     ) -> Expansion:  # fmt: skip
-        """The turns that summaries stand for. With a `query`, those that answer it best are within the token bound."""
+        """The turns that summaries cover. With a `query`, those that answer it best are within the token bound."""
         return await self.call(Expand(
             session_id=session_id, ids=ids, max_depth=max_depth, budget_tokens=budget_tokens, query=query,
             exclude=tuple(exclude),

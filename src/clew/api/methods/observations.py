@@ -25,11 +25,11 @@ class ObservationsMethods(Calls):
         return self.call(ObserveRun(session_id=session_id, force=force))
 
     def observe_show(self, session_id: str) -> ObservationLog:
-        """The observation log of a session, as it stands in a context and line by line."""
+        """The observation log of a session, as a context has it and line by line."""
         return self.call(ObserveShow(session_id=session_id))
 
     def observe_stats(self, session_id: str) -> ObservationStats:
-        """How long the observation log of a session is, and how much of the session it stands for."""
+        """How long the observation log of a session is, and how much of the session it covers."""
         return self.call(ObserveStats(session_id=session_id))
 
     def observe_rebuild(self, session_id: str) -> ObserveReceipt:
@@ -51,11 +51,11 @@ class AsyncObservationsMethods(AsyncCalls):
         return await self.call(ObserveRun(session_id=session_id, force=force))
 
     async def observe_show(self, session_id: str) -> ObservationLog:
-        """The observation log of a session, as it stands in a context and line by line."""
+        """The observation log of a session, as a context has it and line by line."""
         return await self.call(ObserveShow(session_id=session_id))
 
     async def observe_stats(self, session_id: str) -> ObservationStats:
-        """How long the observation log of a session is, and how much of the session it stands for."""
+        """How long the observation log of a session is, and how much of the session it covers."""
         return await self.call(ObserveStats(session_id=session_id))
 
     async def observe_rebuild(self, session_id: str) -> ObserveReceipt:

@@ -13,7 +13,7 @@ import click
 from clew.config import Config
 from clew.core.budget import portion
 from clew.errors import InvalidInput
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import one_line, print_heading, print_note, print_table, print_text
 from clew.features.authored.files import MAX_FILE_BYTES, core_files, read_file
@@ -100,7 +100,7 @@ _hard_kinds_option = click.option(
 )
 
 
-@command.command("show", cls=Verb, examples=["clew authored show AGENTS.md", "clew authored show - --json < SOUL.md"])
+@command.command("show", examples=["clew authored show AGENTS.md", "clew authored show - --json < SOUL.md"])
 @click.argument("file")
 @_hard_kinds_option
 @click.pass_obj
@@ -108,10 +108,10 @@ def show(invocation: Invocation, file: str, hard_kinds: str | None) -> None:
     """Print every node of FILE with its tier and place; `-` is standard input."""
     config = invocation.config()
     document = _parse(config, file, hard_kinds)
-    invocation.show(_shown(file, document, config), _print_document)
+    invocation.show(_list_nodes(file, document, config), _print_document)
 
 
-@command.command("check", cls=Verb, examples=["clew authored check", "clew authored check AGENTS.md --budget 32000"])
+@command.command("check", examples=["clew authored check", "clew authored check AGENTS.md --budget 32000"])
 @click.argument("files", nargs=-1)
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="TOKENS", help="Budget to fit; else that of the settings."
@@ -122,14 +122,14 @@ def check(invocation: Invocation, files: tuple[str, ...], budget: int | None, ha
     """Count tokens by tier and find rules at odds with themselves.
 
     The status is 1 when hard text does not fit or a rule is inconsistent. Without FILES, those of the
-    settings. They are weighed together, as they stand in one context.
+    settings. They are weighed together, as one context holds them all.
     """
     config = invocation.config()
     names = files or tuple(str(file.path) for file in core_files(config))
     if not names:
         raise InvalidInput("no files: name some, or set authored_files")
-    checked = tuple(_checked(name, _parse(config, name, hard_kinds), config) for name in names)
-    report = _weighed(checked, budget or config.budget_tokens, config.authored_hard_share)
+    checked = tuple(_check_file(name, _parse(config, name, hard_kinds), config) for name in names)
+    report = _weigh(checked, budget or config.budget_tokens, config.authored_hard_share)
     invocation.show(report, _print_check)
     if not report.ok:
         raise click.exceptions.Exit(NOT_OK)
@@ -157,7 +157,7 @@ def _read_stdin() -> str:
         raise InvalidInput(f"standard input is not UTF-8 text: byte {error.start}") from error
 
 
-def _shown(file: str, document: Document, config: Config) -> ShownDocument:
+def _list_nodes(file: str, document: Document, config: Config) -> ShownDocument:
     count = _counter(config).bound
     nodes = (
         ShownNode(
@@ -176,14 +176,14 @@ def _shown(file: str, document: Document, config: Config) -> ShownDocument:
     return ShownDocument(file, document.parsed, tuple(nodes))
 
 
-def _checked(file: str, document: Document, config: Config) -> CheckedFile:
+def _check_file(file: str, document: Document, config: Config) -> CheckedFile:
     count = _counter(config).bound
     hard, soft, lore = (sum(count(node.text) for node in document.of(tier)) for tier in Tier)
     conflicts = (Inconsistency(node.start, node.end, node.conflicts) for node in document.inconsistent)
     return CheckedFile(file, document.parsed, hard, soft, lore, tuple(conflicts))
 
 
-def _weighed(files: tuple[CheckedFile, ...], budget_tokens: int, hard_share: float) -> Check:
+def _weigh(files: tuple[CheckedFile, ...], budget_tokens: int, hard_share: float) -> Check:
     hard_tokens = sum(file.hard_tokens for file in files)
     budget, *usual = (_use(hard_tokens, tokens, hard_share) for tokens in (budget_tokens, *USUAL_BUDGETS))
     consistent = not any(file.conflicts for file in files)

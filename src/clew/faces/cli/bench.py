@@ -96,11 +96,11 @@ def command(
     from bench.retrieval.systems import candidates
 
     if dataset == PERSISTBENCH:
-        _measure_packs(invocation, path, systems, _equipped(embedder, vectors))
+        _measure_packs(invocation, path, systems, _equip(embedder, vectors))
         return
     corpora = datasets.read(dataset, path, [name for name in (only or "").split(",") if name])
     corpora = corpora if questions is None else evenly(corpora, questions)
-    with _equipped(embedder, vectors) as equipment, invocation.stages() as stage:
+    with _equip(embedder, vectors) as equipment, invocation.stages() as stage:
         chosen = candidates(systems, equipment)
         results = measure(corpora, chosen, equipment, sorted(set(budgets or BUDGETS_TOKENS)), stage)
         answer = report.of_corpora(dataset, path, corpora, equipment, results)
@@ -131,7 +131,7 @@ def _measure_packs(
 
 
 @contextmanager
-def _equipped(embedder: str | None, vectors: Path | None) -> Iterator[Equipment]:
+def _equip(embedder: str | None, vectors: Path | None) -> Iterator[Equipment]:
     """The settings of the environment and of no data folder, so that a run can be repeated elsewhere."""
     from bench.retrieval.embedding import SharedEmbedder
     from bench.retrieval.systems import Equipment

@@ -38,7 +38,7 @@ from clew.api import (
 from clew.core.model import Role
 from clew.core.predicates import canonical, sentence
 from clew.errors import InvalidInput, NotFound
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import (
@@ -47,6 +47,7 @@ from clew.faces.cli.console.terminal import (
     one_line,
     print_degraded,
     print_fields,
+    print_more,
     print_note,
     print_table,
     print_text,
@@ -132,9 +133,22 @@ def _until(fact: FactView) -> str:
 _ANSWERS = {"a": "accept", "e": "edit", "r": "reject", "s": "skip", "q": "quit"}
 
 
-@click.command(
+@click.group(
+    "facts",
+    cls=VerbGroup,
+    examples=[
+        "clew facts assert billing uses PostgreSQL --user ada",
+        "clew facts current billing --user ada",
+        "clew facts as-of 2026-03-01 billing --user ada",
+        "clew facts review --user ada",
+    ],
+)
+def facts_command() -> None:
+    """Keep what is true, with its time and its sources: now, as of a day, and as it changed."""
+
+
+@facts_command.command(
     "propose",
-    cls=Verb,
     examples=["clew facts propose 'We moved billing to SQLite.' --user ada", "clew facts propose - < notes.txt"],
 )
 @takes(FactsPropose, "text", ts=_AT, role=option(type=one_of(Role)))
@@ -144,7 +158,7 @@ def propose(invocation: Invocation, request: FactsPropose) -> None:
     invocation.answer(replace(request, text=text), print_proposals)
 
 
-@click.command("review", cls=Verb, examples=["clew facts review --user ada", "clew facts review --user ada --list"])
+@facts_command.command("review", examples=["clew facts review --user ada", "clew facts review --user ada --list"])
 @takes(FactsReview)
 @click.option("--list", "only_list", is_flag=True, help="List them and ask nothing, as into a pipe.")
 def review(invocation: Invocation, request: FactsReview, only_list: bool) -> None:
@@ -159,9 +173,8 @@ def review(invocation: Invocation, request: FactsReview, only_list: bool) -> Non
         _go_through(memory, request)
 
 
-@click.command(
+@facts_command.command(
     "accept",
-    cls=Verb,
     examples=[
         "clew facts accept session_raw:s1/t_5f0c --user ada",
         "clew facts accept session_raw:s1/t_5f0c c_77d1 --object 'PostgreSQL 17' --user ada",
@@ -181,9 +194,8 @@ def accept(invocation: Invocation, request: FactsAccept) -> None:
     invocation.answer(request, print_receipt)
 
 
-@click.command(
+@facts_command.command(
     "decline",
-    cls=Verb,
     examples=["clew facts decline session_raw:s1/t_5f0c c_77d1 --user ada"],
 )
 @takes(FactsDecline, "source", "proposals", source=option(metavar="TURN"))
@@ -207,8 +219,7 @@ def print_proposals(found: FactProposals) -> None:
     else:
         click.echo("nothing is proposed")
     print_note(found.message)
-    if found.cursor is not None:
-        print_note(f"more follow: --cursor {found.cursor}")
+    print_more(found.cursor)
 
 
 # --- asking one by one ---------------------------------------------------------------------------------
@@ -279,23 +290,8 @@ def _print_declined(done: FactsDeclined) -> None:
     click.echo(f"declined; {counted(len(done.declined), 'proposal')} of {one_line(done.source)}")
 
 
-@click.group(
-    "facts",
-    cls=VerbGroup,
-    examples=[
-        "clew facts assert billing uses PostgreSQL --user ada",
-        "clew facts current billing --user ada",
-        "clew facts as-of 2026-03-01 billing --user ada",
-        "clew facts review --user ada",
-    ],
-)
-def facts_command() -> None:
-    """Keep what is true, with its time and its sources: now, as of a day, and as it changed."""
-
-
 @facts_command.command(
     "assert",
-    cls=Verb,
     examples=[
         "clew facts assert billing uses PostgreSQL --user ada",
         "clew facts assert billing status live --from 2026-03-01 --source session_raw:s1/t_5f0c --user ada",
@@ -324,7 +320,6 @@ def assert_(invocation: Invocation, request: FactsAssert) -> None:
 
 @facts_command.command(
     "invalidate",
-    cls=Verb,
     examples=[
         "clew facts invalidate f_5f0c --user ada",
         "clew facts invalidate f_5f0c --at 2026-03-01 --reason 'It was a test.' --user ada",
@@ -336,7 +331,7 @@ def invalidate(invocation: Invocation, request: FactsInvalidate) -> None:
     invocation.answer(request, print_receipt)
 
 
-@facts_command.command("current", cls=Verb, examples=["clew facts current billing --user ada", "clew facts current"])
+@facts_command.command("current", examples=["clew facts current billing --user ada", "clew facts current"])
 @takes(FactsCurrent, "subject")
 def current(invocation: Invocation, request: FactsCurrent) -> None:
     """Show what is true now, of SUBJECT or of all, and apart from it what has lost its sources."""
@@ -345,7 +340,6 @@ def current(invocation: Invocation, request: FactsCurrent) -> None:
 
 @facts_command.command(
     "as-of",
-    cls=Verb,
     examples=["clew facts as-of 2026-03-01 billing --user ada", "clew facts as-of 2026-03-01 --recorded 2026-02-01"],
 )
 @takes(
@@ -360,14 +354,14 @@ def as_of(invocation: Invocation, request: FactsAsOf) -> None:
     invocation.answer(request, _print_list)
 
 
-@facts_command.command("timeline", cls=Verb, examples=["clew facts timeline billing --user ada"])
+@facts_command.command("timeline", examples=["clew facts timeline billing --user ada"])
 @takes(FactsTimeline, "subject", limit=option(default=100))
 def timeline(invocation: Invocation, request: FactsTimeline) -> None:
     """Show all that ever was true of SUBJECT, oldest first, and what was asserted and never held."""
     invocation.answer(request, _print_timeline)
 
 
-@facts_command.command("lint", cls=Verb, examples=["clew facts lint --user ada"])
+@facts_command.command("lint", examples=["clew facts lint --user ada"])
 @takes(FactsLint)
 def lint(invocation: Invocation, request: FactsLint) -> None:
     """Look for facts whose sources are gone or changed, that overlap, or that are not well formed.
@@ -378,29 +372,25 @@ def lint(invocation: Invocation, request: FactsLint) -> None:
         raise click.exceptions.Exit(1)
 
 
-@facts_command.command("stale", cls=Verb, examples=["clew facts stale --user ada"])
+@facts_command.command("stale", examples=["clew facts stale --user ada"])
 @takes(FactsStale)
 def stale(invocation: Invocation, request: FactsStale) -> None:
     """List the facts whose sources no longer support them, and what has become of those sources."""
     invocation.answer(request, _print_list)
 
 
-@facts_command.command("rebuild", cls=Verb, examples=["clew facts rebuild --user ada"])
+@facts_command.command("rebuild", examples=["clew facts rebuild --user ada"])
 @takes(FactsRebuild)
 def rebuild(invocation: Invocation, request: FactsRebuild) -> None:
     """Replay the facts from the rows, and say whether what was kept in memory is the same."""
     invocation.answer(request, _print_rebuild)
 
 
-@facts_command.command("pack", cls=Verb, examples=["clew facts pack 'which database does billing use?' --user ada"])
+@facts_command.command("pack", examples=["clew facts pack 'which database does billing use?' --user ada"])
 @takes(FactsPack, "query")
 def pack(invocation: Invocation, request: FactsPack) -> None:
     """Print the current facts that bear on QUERY, as a prompt would have them."""
     invocation.answer(request, _print_pack)
-
-
-for verb in (propose, review, accept, decline):
-    facts_command.add_command(verb)
 
 
 # --- printing ------------------------------------------------------------------------------------------
@@ -413,8 +403,7 @@ def _print_list(found: FactList) -> None:
         print_facts(found.facts)
     for fact in found.stale:
         print_note(f"stale, not to be relied on: {fact.id} {fact.text} ({'; '.join(fact.why)})")
-    if found.cursor is not None:
-        print_note(f"more follow: --cursor {found.cursor}")
+    print_more(found.cursor)
 
 
 def _print_timeline(found: FactTimeline) -> None:

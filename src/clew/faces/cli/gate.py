@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from clew.api import Gate, GateScore, MemoryApi
 from clew.config import CONFIG_FILE
 from clew.errors import InvalidInput, TooLarge
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.source import text_or_stdin
@@ -41,7 +41,7 @@ def gate_command() -> None:
     """See how worth keeping a text is, and set the threshold by examples."""
 
 
-@gate_command.command("explain", cls=Verb, examples=["clew gate explain 'I prefer tabs over spaces.' --user ada"])
+@gate_command.command("explain", examples=["clew gate explain 'I prefer tabs over spaces.' --user ada"])
 @takes(Gate, text="")
 @click.argument("text", required=False)
 def explain(invocation: Invocation, request: Gate, text: str | None) -> None:
@@ -49,7 +49,7 @@ def explain(invocation: Invocation, request: Gate, text: str | None) -> None:
     invocation.answer(replace(request, text=text_or_stdin(text)), _print_score)
 
 
-@gate_command.command("calibrate", cls=Verb, examples=["clew gate calibrate labels.jsonl --user ada --plot gate.png"])
+@gate_command.command("calibrate", examples=["clew gate calibrate labels.jsonl --user ada --plot gate.png"])
 @click.argument("labels", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--user", metavar="ID", help="Compare with what is known of this user, where a line names none.")
 @click.option(

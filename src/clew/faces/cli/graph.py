@@ -30,7 +30,7 @@ from clew.api import (
     GraphUnmerge,
     GraphUpstream,
 )
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import (
@@ -38,6 +38,7 @@ from clew.faces.cli.console.terminal import (
     one_line,
     print_degraded,
     print_fields,
+    print_more,
     print_note,
     print_table,
     print_text,
@@ -90,8 +91,7 @@ def print_entities(found: GraphEntityList) -> None:
         print_table(["kind", "name", "records"], [(item.kind, item.name, item.records) for item in found.entities])
     else:
         print_note("nothing of that kind is named yet")
-    if found.cursor is not None:
-        print_note(f"there is more: --cursor {found.cursor}")
+    print_more(found.cursor)
 
 
 def print_merges(found: GraphMergeList) -> None:
@@ -141,7 +141,7 @@ def graph_command() -> None:
     """See what records name and how it is joined; names come from notes, turns, memories and facts."""
 
 
-@graph_command.command("match", cls=Verb, examples=["clew graph match 'warn me when a sensor goes quiet' --user ada"])
+@graph_command.command("match", examples=["clew graph match 'warn me when a sensor goes quiet' --user ada"])
 @takes(GraphMatch, "idea")
 def match(invocation: Invocation, request: GraphMatch) -> None:
     """Say which projects IDEA belongs to, and by which path."""
@@ -150,7 +150,6 @@ def match(invocation: Invocation, request: GraphMatch) -> None:
 
 @graph_command.command(
     "neighbours",
-    cls=Verb,
     examples=["clew graph neighbours Kafka --user ada", "clew graph neighbours project:atlas --edge uses --depth 2"],
 )
 @takes(
@@ -164,21 +163,21 @@ def neighbours(invocation: Invocation, request: GraphNeighbours) -> None:
     invocation.answer(request, print_neighbourhood)
 
 
-@graph_command.command("upstream", cls=Verb, examples=["clew graph upstream atlas --user ada"])
+@graph_command.command("upstream", examples=["clew graph upstream atlas --user ada"])
 @takes(GraphUpstream, "name")
 def upstream(invocation: Invocation, request: GraphUpstream) -> None:
     """Show what NAME depends on: what it uses or is blocked by, and what that does."""
     invocation.answer(request, print_neighbourhood)
 
 
-@graph_command.command("downstream", cls=Verb, examples=["clew graph downstream Kafka --user ada"])
+@graph_command.command("downstream", examples=["clew graph downstream Kafka --user ada"])
 @takes(GraphDownstream, "name")
 def downstream(invocation: Invocation, request: GraphDownstream) -> None:
     """Show what depends on NAME: what uses it or is blocked by it, and what uses that."""
     invocation.answer(request, print_neighbourhood)
 
 
-@graph_command.command("paths", cls=Verb, examples=["clew graph paths atlas Redis --user ada"])
+@graph_command.command("paths", examples=["clew graph paths atlas Redis --user ada"])
 @takes(GraphPaths, "source", "target")
 def paths(invocation: Invocation, request: GraphPaths) -> None:
     """Show how SOURCE and TARGET are joined, the strongest way first."""
@@ -186,7 +185,7 @@ def paths(invocation: Invocation, request: GraphPaths) -> None:
 
 
 @graph_command.command(
-    "entities", cls=Verb, examples=["clew graph entities --kind project", "clew graph entities kafak --user ada"]
+    "entities", examples=["clew graph entities --kind project", "clew graph entities kafak --user ada"]
 )
 @takes(GraphEntities, "text", kinds=option(type=one_of(EntityKind)))
 def entities(invocation: Invocation, request: GraphEntities) -> None:
@@ -194,21 +193,21 @@ def entities(invocation: Invocation, request: GraphEntities) -> None:
     invocation.answer(request, print_entities)
 
 
-@graph_command.command("merges", cls=Verb, examples=["clew graph merges --user ada"])
+@graph_command.command("merges", examples=["clew graph merges --user ada"])
 @takes(GraphMerges)
 def merges(invocation: Invocation, request: GraphMerges) -> None:
     """Propose names that may mean the same, and list those you merged; nothing is changed."""
     invocation.answer(request, print_merges)
 
 
-@graph_command.command("merge", cls=Verb, examples=["clew graph merge project:atlas repo:ada/atlas --user ada"])
+@graph_command.command("merge", examples=["clew graph merge project:atlas repo:ada/atlas --user ada"])
 @takes(GraphMerge, "keep", "drop")
 def merge(invocation: Invocation, request: GraphMerge) -> None:
     """Say that DROP is the same as KEEP; `clew graph unmerge` takes it back."""
     invocation.answer(request, lambda _: click.echo(f"{one_line(request.drop)} is {one_line(request.keep)}"))
 
 
-@graph_command.command("unmerge", cls=Verb, examples=["clew graph unmerge repo:ada/atlas --user ada"])
+@graph_command.command("unmerge", examples=["clew graph unmerge repo:ada/atlas --user ada"])
 @takes(GraphUnmerge, "name")
 def unmerge(invocation: Invocation, request: GraphUnmerge) -> None:
     """Take back that NAME, given as KIND:NAME, is the same as another."""
@@ -216,9 +215,7 @@ def unmerge(invocation: Invocation, request: GraphUnmerge) -> None:
 
 
 @graph_command.command(
-    "export",
-    cls=Verb,
-    examples=["clew graph export --user ada", "clew graph export --format mermaid --around atlas --user ada"],
+    "export", examples=["clew graph export --user ada", "clew graph export --format mermaid --around atlas --user ada"]
 )
 @takes(GraphExport, name=_AROUND, format=option(type=one_of(("markdown", "mermaid", "json"))))
 def export(invocation: Invocation, request: GraphExport) -> None:
@@ -227,7 +224,7 @@ def export(invocation: Invocation, request: GraphExport) -> None:
 
 
 @graph_command.command(
-    "draw", cls=Verb, examples=["clew graph draw graph.svg --user ada", "clew graph draw atlas.png --around atlas"]
+    "draw", examples=["clew graph draw graph.svg --user ada", "clew graph draw atlas.png --around atlas"]
 )
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @takes(GraphExport, name=_AROUND, format="json")
@@ -248,7 +245,7 @@ def draw(invocation: Invocation, request: GraphExport, file: Path) -> None:
     invocation.show(answer, print_drawn)
 
 
-@graph_command.command("rebuild", cls=Verb, examples=["clew graph rebuild"])
+@graph_command.command("rebuild", examples=["clew graph rebuild"])
 @click.pass_obj
 def rebuild(invocation: Invocation) -> None:
     """Make the graph again from the records; what you merged stays merged."""
@@ -258,7 +255,7 @@ def rebuild(invocation: Invocation) -> None:
     invocation.show(done, print_rebuilt)
 
 
-@graph_command.command("status", cls=Verb, examples=["clew graph status"])
+@graph_command.command("status", examples=["clew graph status"])
 @takes(GraphStatus)
 def status(invocation: Invocation, request: GraphStatus) -> None:
     """Show how large the graph is."""

@@ -34,7 +34,7 @@ _FOOT = 30
 """Room at the bottom for the legend."""
 
 _ROW, _IN_A_ROW = 48, 5
-"""How high a row of names that nothing joins is, and how many stand in one."""
+"""How high a row of names that nothing joins is, and how many names it holds."""
 
 _CHAR = 7.5
 """How wide a letter of a name is drawn, roughly."""
@@ -81,7 +81,7 @@ def draw(path: Path, graph: Graph) -> bool:
 
 
 def _layout(graph: Graph) -> Positions:
-    """What is joined is laid out by springs; what nothing joins stands in rows below it, out of its way."""
+    """Lays out joined names by springs, and puts names that nothing joins into rows below them."""
     ends = np.array([(edge.source, edge.target) for edge in graph.edges if edge.source != edge.target], dtype=int)
     joined = np.unique(ends)
     alone = np.setdiff1d(np.arange(len(graph.entities)), joined)
@@ -89,7 +89,7 @@ def _layout(graph: Graph) -> Positions:
     places = np.zeros((len(graph.entities), 2))
     if len(joined):
         floor = max(_HEIGHT - _FOOT - rows * _ROW, _HEIGHT // 2)
-        places[joined] = _fitted(_sprung(len(joined), np.searchsorted(joined, ends)), floor)
+        places[joined] = _fit(_sprung(len(joined), np.searchsorted(joined, ends)), floor)
     if len(alone):
         at = np.arange(len(alone))
         room, height = _WIDTH / _IN_A_ROW, min(_ROW, _HEIGHT / 2 / rows)
@@ -116,7 +116,7 @@ def _sprung(count: int, ends: NDArray[np.int_]) -> Positions:
     return places
 
 
-def _fitted(places: Positions, floor: float) -> Positions:
+def _fit(places: Positions, floor: float) -> Positions:
     """The layout in the picture's own coordinates, above a floor."""
     low, high = places.min(axis=0), places.max(axis=0)
     span = np.maximum(high - low, 1e-6)

@@ -7,7 +7,7 @@ import click
 from clew.api import Done, GuidanceList, ListGuidance
 from clew.core.identity import guidance_of_session, guidance_of_user, kind_of
 from clew.errors import NotFound
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import local_time, one_line, preview, print_note
@@ -24,7 +24,7 @@ def command() -> None:
     """See the turns that are kept because they guide, and take one back."""
 
 
-@command.command("list", cls=Verb, examples=["clew guidance list --user ada", "clew guidance list --session s1"])
+@command.command("list", examples=["clew guidance list --user ada", "clew guidance list --session s1"])
 @takes(ListGuidance)
 def list_guidance(invocation: Invocation, request: ListGuidance) -> None:
     """List the guidance of a user or a session, oldest first, with the words that make it such."""
@@ -34,9 +34,7 @@ def list_guidance(invocation: Invocation, request: ListGuidance) -> None:
 
 
 @command.command(
-    "forget",
-    cls=Verb,
-    examples=["clew guidance forget s1/t_5f0c --user ada", "clew guidance forget elevated:user:ada/s1/t_5f0c"],
+    "forget", examples=["clew guidance forget s1/t_5f0c --user ada", "clew guidance forget elevated:user:ada/s1/t_5f0c"]
 )
 @click.argument("reference", metavar="ID")
 @click.option("--user", metavar="ID", help="Whose it is.")

@@ -41,6 +41,7 @@ from clew.faces.cli.console.terminal import (
     print_degraded,
     print_fields,
     print_heading,
+    print_more,
     print_note,
     print_table,
     print_text,
@@ -86,7 +87,7 @@ class _Tree:
     ) -> Iterator[str]:
         corner, below = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
         if node.kind == "turn":
-            yield self._line(f"{indent}{corner}", one_line(node.id), _said(turns.get(node.id)))
+            yield self._line(f"{indent}{corner}", one_line(node.id), _quote_turn(turns.get(node.id)))
             return
         children = self._children(node) if depth > 0 else []
         yield self._line(f"{indent}{corner}", one_line(node.id), node_facts(node))
@@ -126,7 +127,7 @@ def gist(node: Node) -> str:
     return next(iter(lines[leads:]), "")
 
 
-def _said(turn: RecordView | None) -> str:
+def _quote_turn(turn: RecordView | None) -> str:
     return "" if turn is None else f"{turn.role}: {turn.text}"
 
 
@@ -158,10 +159,10 @@ TURNS_A_READ = 100
     examples=["clew session list", "clew session show s1 --depth 1", "clew session expand s1 s_5f0c --budget 4000"],
 )
 def session_command() -> None:
-    """Look at a session's history, and open summaries to the turns they stand for."""
+    """Look at a session's history, and open summaries to the turns they cover."""
 
 
-@session_command.command("list", cls=Verb, examples=["clew session list"])
+@session_command.command("list", examples=["clew session list"])
 @click.pass_obj
 def list_sessions(invocation: Invocation) -> None:
     """List the sessions: turns said, nodes in the active view, summaries made."""
@@ -169,9 +170,7 @@ def list_sessions(invocation: Invocation) -> None:
         invocation.show({"sessions": _sessions(memory)}, _print_sessions)
 
 
-@session_command.command(
-    "show", cls=Verb, examples=["clew session show s1", "clew session show s1 --depth 2 --limit 10"]
-)
+@session_command.command("show", examples=["clew session show s1", "clew session show s1 --depth 2 --limit 10"])
 @takes(ShowSession, "session_id")
 @click.option(
     "--depth", type=click.IntRange(0, 64), metavar="N", default=0, show_default=True, help="Levels to unfold."
@@ -193,7 +192,6 @@ def show(invocation: Invocation, request: ShowSession, depth: int, limit: int) -
 
 @session_command.command(
     "expand",
-    cls=Verb,
     examples=["clew session expand s1 s_5f0c", "clew session expand s1 s_5f0c --budget 4000 --query 'seat locks'"],
 )
 @takes(Expand, "session_id", "ids", max_depth=option("--depth"), exclude=None)
@@ -202,14 +200,14 @@ def expand(invocation: Invocation, request: Expand) -> None:
     invocation.answer(request, print_expansion)
 
 
-@session_command.command("describe", cls=Verb, examples=["clew session describe s1 s_5f0c"])
+@session_command.command("describe", examples=["clew session describe s1 s_5f0c"])
 @takes(Describe, "session_id", "id")
 def describe(invocation: Invocation, request: Describe) -> None:
     """Show one turn or summary with its lineage: what it covers, and what covers it."""
     invocation.answer(request, _print_node)
 
 
-@session_command.command("search", cls=Verb, examples=["clew session search s1 'which database did we choose' -k 3"])
+@session_command.command("search", examples=["clew session search s1 'which database did we choose' -k 3"])
 @click.argument("session_id", metavar="SESSION")
 @takes(Search, "text", k=HITS, collections=None, user_id=None, session_id=None)
 def search(invocation: Invocation, request: Search, session_id: str) -> None:
@@ -218,7 +216,7 @@ def search(invocation: Invocation, request: Search, session_id: str) -> None:
 
 
 @session_command.command(
-    "grep", cls=Verb, examples=["clew session grep s1 E1047", "clew session grep s1 'seat (lock|map)' --regex"]
+    "grep", examples=["clew session grep s1 E1047", "clew session grep s1 'seat (lock|map)' --regex"]
 )
 @takes(Grep, "session_id", "pattern")
 def grep(invocation: Invocation, request: Grep) -> None:
@@ -320,7 +318,7 @@ def _lineage(node: Node) -> dict[str, Cell]:
     else:
         fields["tokens"] = node.tokens
     fields |= {"when": span(node), "in view": node.in_view}
-    related = {"stands for": node.source_ids, "is stood for by": node.parent_ids, "in the light of": node.prior_ids}
+    related = {"covers": node.source_ids, "is covered by": node.parent_ids, "in the light of": node.prior_ids}
     return fields | {name: _ids(ids) for name, ids in related.items() if ids}
 
 
@@ -355,8 +353,7 @@ def _print_matches(found: GrepResult) -> None:
         _print_match(match)
     if not found.matches:
         print_note("nothing found")
-    if found.cursor is not None:
-        print_note(f"more may follow: --cursor {found.cursor}")
+    print_more(found.cursor)
 
 
 def _print_match(match: GrepMatch) -> None:

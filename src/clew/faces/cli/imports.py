@@ -102,7 +102,7 @@ def bounded_lines(stream: IO[bytes]) -> Iterator[bytes]:
 def _store(memory: MemoryApi, session_id: str, batch: list[Turn], user_id: str, tally: Tally) -> tuple[int, int]:
     """How many turns are new and how many were there already.
 
-    A batch is stored as a whole or not at all, so one that is refused is halved until the turn at fault stands
+    A batch is stored as a whole or not at all, so a refused one is halved until the turn at fault is
     alone; that one is set aside.
     """
     messages = [turn.message for turn in batch]
@@ -211,7 +211,7 @@ def import_command(
     """Store an export, or the transcripts of agents; what is there already stays as it is.
 
     A FILE is an export of Clew, a session of OpenClaw or pi, a transcript of Claude Code, or plain JSONL with a role
-    and a text a line; a folder stands for every .jsonl file in it. Reading a file again stores only what is new, so an
+    and a text a line; a folder means every .jsonl file in it. Reading a file again stores only what is new, so an
     import that was interrupted goes on when it is run again. Lines that cannot be read are listed and left out.
 
     A subagent's conversation becomes a session of its own, SESSION/AGENT. Thinking is left out.
@@ -270,8 +270,8 @@ class _Run:
     def _take_file(self, name: str, *, by_name: bool = True) -> None:
         """An export is believed whatever it says of users and trust, so it must be named, or asked for as one."""
         with click.open_file(name, "rb") as stream:
-            lines = self._counted(bounded_lines(stream))
-            head, form = _looked_at(lines, self._form)
+            lines = self._count_bytes(bounded_lines(stream))
+            head, form = _detect_format(lines, self._form)
             if head and head[0].startswith(GZIP_BYTES):
                 raise InvalidInput(f"{name} is packed; {HOW_TO_UNPACK}")
             if form is None:
@@ -301,14 +301,14 @@ class _Run:
             line += len(batch)
         return FileReceipt(file=name, format=Format.CLEW.value, stored=stored, unchanged=unchanged, turns=line)
 
-    def _counted(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+    def _count_bytes(self, lines: Iterator[bytes]) -> Iterator[bytes]:
         for line in lines:
             self._read_bytes += len(line)
             self.report(self._read_bytes)
             yield line
 
 
-def _looked_at(lines: Iterator[bytes], form: Format | None) -> tuple[list[bytes], Format | None]:
+def _detect_format(lines: Iterator[bytes], form: Format | None) -> tuple[list[bytes], Format | None]:
     """The lines up to the first that tells the format, or the few that were looked at in vain."""
     head: list[bytes] = []
     for line in islice(lines, LOOKED_AT_LINES):
@@ -414,8 +414,8 @@ def _print_files(answer: ImportAnswer) -> None:
 
 
 def _totals(files: tuple[FileReceipt, ...]) -> dict[str, str]:
-    roles = _summed([file.roles for file in files])
-    passed_over = _summed([file.passed_over for file in files])
+    roles = _sum_counts([file.roles for file in files])
+    passed_over = _sum_counts([file.passed_over for file in files])
     times = [ts for file in files for ts in (file.first_ts, file.last_ts) if ts is not None]
     calls = sum(file.tool_calls for file in files)
     coupled = sum(file.coupled_results for file in files)
@@ -433,7 +433,7 @@ def _totals(files: tuple[FileReceipt, ...]) -> dict[str, str]:
     return {name: value for name, value in lines.items() if value}
 
 
-def _summed(counts: list[dict[str, int]]) -> dict[str, int]:
+def _sum_counts(counts: list[dict[str, int]]) -> dict[str, int]:
     names = sorted({name for count in counts for name in count})
     return {name: sum(count.get(name, 0) for count in counts) for name in names}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from clew.api import (
     Artifact,
@@ -36,6 +37,7 @@ from clew.faces.cli.console.terminal import (
     one_line,
     preview,
     print_degraded,
+    print_more,
     print_note,
     print_table,
     print_text,
@@ -51,41 +53,22 @@ from clew.faces.cli.console.terminal import (
     ],
 )
 @click.option("--text", metavar="TEXT", help="What happened. Without it, events are read from standard input.")
-@click.option(
-    "--kind",
-    type=click.Choice([kind.value for kind in Kind]),
-    metavar="KIND",
-    help=f"{', '.join(Kind)}; else observation.",
-)
-@click.option("--tool", metavar="NAME", help="The tool whose outcome it is.")
-@click.option("--session", metavar="ID", help="The session it happened in.")
-@click.option("--user", metavar="ID", help="The user it happened for.")
-@click.option("--source", metavar="URL", help="The outside address the text came from.")
+@takes(Event, text="", kind=option(type=one_of(Kind), metavar="KIND"))
 @click.option("--payload", metavar="JSON", help="Arguments or output; what is no JSON counts as text.")
-@click.option("--id", "id_", metavar="ID", help="Your id of the event; the same event again is kept once.")
-@click.option("--ts", type=int, metavar="MS", help="Milliseconds since 1970; else now.")
-@click.pass_obj
-def capture_command(
-    invocation: Invocation, *, text: str | None, kind: str | None, tool: str | None, session: str | None,
-    user: str | None, source: str | None, payload: str | None, id_: str | None, ts: int | None,
-) -> None:  # fmt: skip
+def capture_command(invocation: Invocation, event: Event, text: str | None, payload: str | None) -> None:
     """Write events to the capture log, without the secrets in them.
 
     Standard input holds one event or one a line: {"text", "kind", "tool", "payload", "sessionId", "userId", "source",
-    "metadata", "id", "ts"}; all but the text may be left out, and the options stand in for what is missing.
+    "metadata", "id", "ts"}; all but the text may be left out, and the options replace what is missing.
     """
-    given = {
-        "kind": kind, "tool": tool, "sessionId": session, "userId": user, "source": source, "ts": ts,
-    }  # fmt: skip
-    shared = {name: value for name, value in given.items() if value is not None}
-    if text is None:
-        if payload is not None or id_ is not None:
-            raise click.UsageError("--payload and --id belong to one event; give --text, too.")
-        events = _read_events(shared)
-    else:
-        one = {"text": text, "payload": _json_or_text(payload)} | ({} if id_ is None else {"id": id_})
-        events = iter([_event(shared | one, "the event")])
-    _capture(invocation, events)
+    if text is not None:
+        _capture(invocation, iter([replace(event, text=text, payload=_json_or_text(payload))]))
+        return
+    if payload is not None or event.id is not None:
+        raise click.UsageError("--payload and --id belong to one event; give --text, too.")
+    shared = msgspec.to_builtins(event)
+    del shared["text"]
+    _capture(invocation, _read_events(shared))
 
 
 def _capture(invocation: Invocation, events: Iterator[Event]) -> None:
@@ -108,11 +91,11 @@ def _read_events(shared: dict[str, Any]) -> Iterator[Event]:
     """One object over any number of lines, or one a line."""
     if sys.stdin.isatty():
         raise click.UsageError("Give --text, or pipe events in.")
-    return (_event(shared | found, place) for place, found in _numbered(sys.stdin.buffer))
+    return (_event(shared | found, place) for place, found in _number_objects(sys.stdin.buffer))
 
 
-def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects and where they stand. Where the first line is none, all of them together may be one."""
+def _number_objects(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects and their places. Where the first line is none, all lines together may be one."""
     numbered = ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
     for place, (number, line) in enumerate(numbered):
         found = _object(line)
@@ -259,8 +242,7 @@ def replay_command(invocation: Invocation, request: Replay) -> None:
 
 def _print_page(page: TimelineView) -> None:
     print_lines(page.lines)
-    if page.cursor is not None:
-        print_note(f"more follow: --cursor {page.cursor}")
+    print_more(page.cursor)
 
 
 @click.command("artifact", cls=Verb, examples=["clew artifact aa01ba5dabf874b18607e27464b5be8764e33e01"])
@@ -281,7 +263,7 @@ def _print_artifact(found: Artifact) -> None:
 @click.option("--pii", is_flag=True, help="Cut personal data, too: addresses, numbers of phones, cards and accounts.")
 @click.pass_obj
 def redact_command(invocation: Invocation, text: str | None, pii: bool) -> None:
-    """Cut secrets out of TEXT, or of what stands on standard input, and print the rest. Nothing is kept."""
+    """Cut secrets out of TEXT, or of standard input, and print the rest. Nothing is kept."""
     from clew.text.redaction import Policy, redact
 
     clean = redact(exact_text_or_stdin(text), Policy.PII if pii else Policy.SECRETS)

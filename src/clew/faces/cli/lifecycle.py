@@ -29,7 +29,7 @@ def lifecycle_command() -> None:
     """Age what is kept: grade it, archive what nobody uses, mark contradictions, bring back."""
 
 
-@lifecycle_command.command("run", cls=Verb, examples=["clew lifecycle run", "clew lifecycle run --apply"])
+@lifecycle_command.command("run", examples=["clew lifecycle run", "clew lifecycle run --apply"])
 @click.option("--apply", is_flag=True, help="Do it; without this, only show what would be done.")
 @click.pass_obj
 def run(invocation: Invocation, apply: bool) -> None:
@@ -40,7 +40,7 @@ def run(invocation: Invocation, apply: bool) -> None:
     invocation.answer(Age(dry_run=not apply), print_receipt, doing="Ageing")
 
 
-@lifecycle_command.command("status", cls=Verb, examples=["clew lifecycle status"])
+@lifecycle_command.command("status", examples=["clew lifecycle status"])
 @click.pass_obj
 def status(invocation: Invocation) -> None:
     """Show when records were aged last, and what that did."""
@@ -48,7 +48,7 @@ def status(invocation: Invocation) -> None:
 
 
 @lifecycle_command.command(
-    "revive", cls=Verb, examples=["clew lifecycle revive user:ada/m_5f0c", "clew lifecycle revive archive:global/dates"]
+    "revive", examples=["clew lifecycle revive user:ada/m_5f0c", "clew lifecycle revive archive:global/dates"]
 )
 @takes(Revive, "refs")
 def revive(invocation: Invocation, request: Revive) -> None:
@@ -106,7 +106,7 @@ def duplicates_command() -> None:
 
 
 @duplicates_command.command(
-    "list", cls=Verb, examples=["clew duplicates list user:ada", "clew duplicates list global --min-similarity 0.8"]
+    "list", examples=["clew duplicates list user:ada", "clew duplicates list global --min-similarity 0.8"]
 )
 @takes(FindDuplicates, "collection")
 def list_duplicates(invocation: Invocation, request: FindDuplicates) -> None:
@@ -114,7 +114,7 @@ def list_duplicates(invocation: Invocation, request: FindDuplicates) -> None:
     invocation.answer(request, print_duplicates, doing="Comparing")
 
 
-@duplicates_command.command("merge", cls=Verb, examples=["clew duplicates merge user:ada/m_5f0c user:ada/m_77d1"])
+@duplicates_command.command("merge", examples=["clew duplicates merge user:ada/m_5f0c user:ada/m_77d1"])
 @takes(Merge, "keep", "drop")
 def merge(invocation: Invocation, request: Merge) -> None:
     """Let KEEP replace the DROP records, which go to the archive and lead to it.
@@ -172,10 +172,10 @@ def label_command(invocation: Invocation, request: Label) -> None:
 def print_marks(record: RecordView) -> None:
     """What is known of a record beside its text, and who says so."""
     print_heading(f"{record.collection}/{record.id}")
-    print_fields({name: _said(mark) for name, mark in sorted(record.marks.items())})
+    print_fields({name: _describe_mark(mark) for name, mark in sorted(record.marks.items())})
 
 
-def _said(mark: dict[str, object]) -> Cell:
+def _describe_mark(mark: dict[str, object]) -> Cell:
     value = mark.get("value")
     if isinstance(value, dict):
         value = value.get("label") or value.get("trust") or compact_json(value)

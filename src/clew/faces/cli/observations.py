@@ -16,7 +16,7 @@ from clew.api import (
     ObserveShow,
     ObserveStats,
 )
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import (
@@ -39,10 +39,10 @@ _MARKS = {"high": "!", "medium": "-", "low": "."}
     examples=["clew observe show s1", "clew observe run s1 --force", "clew assemble --session s1 --mode observations"],
 )
 def observe_command() -> None:
-    """Keep a dated log of what happened in a session, small enough to stand in every prompt."""
+    """Keep a dated log of what happened in a session, small enough for every prompt."""
 
 
-@observe_command.command("show", cls=Verb, examples=["clew observe show s1", "clew observe show s1 --block"])
+@observe_command.command("show", examples=["clew observe show s1", "clew observe show s1 --block"])
 @takes(ObserveShow, "session_id")
 @click.option("--block", is_flag=True, help="The block itself, as it is in a context.")
 def show(invocation: Invocation, request: ObserveShow, block: bool) -> None:
@@ -50,21 +50,21 @@ def show(invocation: Invocation, request: ObserveShow, block: bool) -> None:
     invocation.answer(request, _print_block if block else print_log)
 
 
-@observe_command.command("run", cls=Verb, examples=["clew observe run s1", "clew observe run s1 --force"])
+@observe_command.command("run", examples=["clew observe run s1", "clew observe run s1 --force"])
 @takes(ObserveRun, "session_id")
 def run(invocation: Invocation, request: ObserveRun) -> None:
     """Turn into observations what the buffer has no room for; every turn stays in the raw history."""
     invocation.answer(request, partial(print_receipt, force=request.force), doing="Observing")
 
 
-@observe_command.command("stats", cls=Verb, examples=["clew observe stats s1"])
+@observe_command.command("stats", examples=["clew observe stats s1"])
 @takes(ObserveStats, "session_id")
 def stats(invocation: Invocation, request: ObserveStats) -> None:
     """Show how long the log is, and how much of the session it covers."""
     invocation.answer(request, print_stats)
 
 
-@observe_command.command("rebuild", cls=Verb, examples=["clew observe rebuild s1"])
+@observe_command.command("rebuild", examples=["clew observe rebuild s1"])
 @takes(ObserveRebuild, "session_id")
 def rebuild(invocation: Invocation, request: ObserveRebuild) -> None:
     """Make the log again from the raw history, by rules alone.

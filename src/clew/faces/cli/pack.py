@@ -26,21 +26,21 @@ def trace_command() -> None:
     """Look at the traces of packs: what was in, what was out, and why."""
 
 
-@trace_command.command("list", cls=Verb, examples=["clew trace list --limit 5"])
+@trace_command.command("list", examples=["clew trace list --limit 5"])
 @takes(ListTraces)
 def list_command(invocation: Invocation, request: ListTraces) -> None:
     """List the traces that are kept, newest first."""
     invocation.answer(request, _print_list)
 
 
-@trace_command.command("show", cls=Verb, examples=["clew trace show p_0123456789abcdef0123"])
+@trace_command.command("show", examples=["clew trace show p_0123456789abcdef0123"])
 @takes(ShowTrace, "id")
 def show_command(invocation: Invocation, request: ShowTrace) -> None:
     """Show one trace: lanes, rules, and every candidate with its reason."""
     invocation.answer(request, print_trace)
 
 
-@trace_command.command("diff", cls=Verb, examples=["clew trace diff p_0123456789abcdef0123 p_9876543210fedcba9876"])
+@trace_command.command("diff", examples=["clew trace diff p_0123456789abcdef0123 p_9876543210fedcba9876"])
 @takes(DiffTraces, "before", "after")
 def diff_command(invocation: Invocation, request: DiffTraces) -> None:
     """Compare two traces: which candidates fared otherwise, and which rules differ."""

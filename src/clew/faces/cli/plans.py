@@ -22,7 +22,7 @@ from clew.api import (
 )
 from clew.core.identity import plans_of
 from clew.errors import InvalidInput, NotFound
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import counted, local_time, one_line, print_note, print_table
@@ -44,14 +44,14 @@ def command() -> None:
     """Keep what is meant to be done, with its day or condition, apart from what is true."""
 
 
-@command.command("list", cls=Verb, examples=["clew plans list --user ada", "clew plans list --user ada --state all"])
+@command.command("list", examples=["clew plans list --user ada", "clew plans list --user ada --state all"])
 @takes(PlansList, state=option(type=one_of((*PlanState, "all"))))
 def list_plans(invocation: Invocation, request: PlansList) -> None:
     """List plans, those with a day first; one with a condition alone is never due by itself."""
     invocation.answer(request, _print_plans)
 
 
-@command.command("due", cls=Verb, examples=["clew plans due --user ada"])
+@command.command("due", examples=["clew plans due --user ada"])
 @takes(PlansDue)
 def due(invocation: Invocation, request: PlansDue) -> None:
     """List the open plans whose day has come."""
@@ -60,7 +60,6 @@ def due(invocation: Invocation, request: PlansDue) -> None:
 
 @command.command(
     "add",
-    cls=Verb,
     examples=[
         "clew plans add 'renew the certificate' --date 2026-03-01 --user ada",
         "clew plans add 'drop the old table' --when 'the migration has run'",
@@ -75,7 +74,7 @@ def add(invocation: Invocation, request: PlansAdd) -> None:
 def _add_ending(name: str, state: PlanState, sentence: str) -> None:
     """One verb for each way a plan can end, and one to take that back; they differ in nothing but the state."""
 
-    @command.command(name, cls=Verb, help=sentence, examples=[f"clew plans {name} p_5f0c --user ada"])
+    @command.command(name, help=sentence, examples=[f"clew plans {name} p_5f0c --user ada"])
     @click.option("--user", metavar="ID", help="Whose plans; without it, those for all.")
     @takes(PlansClose, "ref", ref=option(metavar="PLAN"), state=state.value)
     def end(invocation: Invocation, request: PlansClose, user: str | None) -> None:
@@ -95,21 +94,21 @@ _add_ending(
 _add_ending("reopen", PlanState.OPEN, "Take back how a plan ended. PLAN is the beginning of its id, or COLLECTION/ID.")
 
 
-@command.command("propose", cls=Verb, examples=["clew plans propose --user ada"])
+@command.command("propose", examples=["clew plans propose --user ada"])
 @takes(PlansPropose)
 def propose(invocation: Invocation, request: PlansPropose) -> None:
     """Read a user's newest turns for plans that are not written down yet; writes nothing."""
     invocation.answer(request, _print_proposals)
 
 
-@command.command("accept", cls=Verb, examples=["clew plans accept c_5f0c --user ada"])
+@command.command("accept", examples=["clew plans accept c_5f0c --user ada"])
 @click.argument("proposal", metavar="ID")
 @click.option("--user", metavar="ID", required=True, help="Whose turns it was read from.")
 @click.pass_obj
 def accept(invocation: Invocation, proposal: str, user: str) -> None:
     """Write a proposed plan down, with the turn it was read from as its source."""
     with invocation.open() as memory:
-        found = _found(memory, user, proposal)
+        found = _find_proposal(memory, user, proposal)
         plan = PlansAdd(
             what=found.what, user_id=user, date=found.date, condition=found.condition, sources=(found.source,),
             proposal=found.id,
@@ -117,22 +116,22 @@ def accept(invocation: Invocation, proposal: str, user: str) -> None:
         invocation.show(memory.call(plan), _print_plan)
 
 
-@command.command("decline", cls=Verb, examples=["clew plans decline c_5f0c --user ada"])
+@command.command("decline", examples=["clew plans decline c_5f0c --user ada"])
 @click.argument("proposal", metavar="ID")
 @click.option("--user", metavar="ID", required=True, help="Whose turns it was read from.")
 @click.pass_obj
 def decline(invocation: Invocation, proposal: str, user: str) -> None:
     """Take a proposed plan off the list for good; the turn stays as it is."""
     with invocation.open() as memory:
-        found = _found(memory, user, proposal)
+        found = _find_proposal(memory, user, proposal)
         declined = memory.call(FactsDecline(user_id=user, source=found.source, proposals=(found.id,)))
         invocation.show(declined, lambda _: click.echo(f"declined: {one_line(found.what)}"))
 
 
-def _found(memory: MemoryApi, user: str, proposal: str) -> PlanProposal:
+def _find_proposal(memory: MemoryApi, user: str, proposal: str) -> PlanProposal:
     proposed = memory.call(PlansPropose(user_id=user, limit=MOST_PROPOSALS)).proposals
     by_id = {item.id: item for item in proposed}
-    found = by_id.get(_completed(proposal, by_id))
+    found = by_id.get(_complete_id(proposal, by_id))
     if found is None:
         raise NotFound(f"no proposal {proposal!r}; `clew plans propose` lists them")
     return found
@@ -140,10 +139,10 @@ def _found(memory: MemoryApi, user: str, proposal: str) -> PlanProposal:
 
 def _ref_of(memory: MemoryApi, user: str | None, beginning: str) -> str:
     plans = memory.call(PlansList(user_id=user, state="all")).plans
-    return f"{plans_of(user)}/{_completed(beginning, (plan.ref.rpartition('/')[2] for plan in plans))}"
+    return f"{plans_of(user)}/{_complete_id(beginning, (plan.ref.rpartition('/')[2] for plan in plans))}"
 
 
-def _completed(beginning: str, ids: Iterable[str]) -> str:
+def _complete_id(beginning: str, ids: Iterable[str]) -> str:
     """The one id that begins so; as it was given where none does. Raises InvalidInput where several do."""
     found = sorted(id_ for id_ in ids if id_.startswith(beginning))
     if len(found) < 2 or beginning in found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -10,7 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from clew.api import (
+    Clear,
     CollectionList,
+    Delete,
     Done,
     Get,
     Hit,
@@ -41,6 +42,7 @@ from clew.faces.cli.console.terminal import (
     print_error,
     print_fields,
     print_json,
+    print_more,
     print_note,
     print_table,
     print_text,
@@ -155,24 +157,16 @@ def _print_put_receipt(receipt: PutReceipt) -> None:
 
 
 @click.command("delete", cls=Verb, examples=["clew delete global style", "clew delete user:ada --all --yes"])
-@click.argument("collection")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@takes(Delete, "collection", "ids", ids=option(required=False, metavar="[ID]..."))
 @click.option("--all", "everything", is_flag=True, help="Every record of the collection.")
 @click.option("--yes", is_flag=True, help="Do not ask before --all.")
-@click.pass_obj
-def delete_command(
-    invocation: Invocation, *, collection: str, ids: tuple[str, ...], everything: bool, yes: bool
-) -> None:
+def delete_command(invocation: Invocation, request: Delete, everything: bool, yes: bool) -> None:
     """Delete records by id, or all of a collection. Raw turns are never deleted this way."""
-    if bool(ids) == everything:
+    if bool(request.ids) == everything:
         raise click.UsageError("Give the ids to delete, or --all.")
     if everything and not yes:
-        if invocation.json or not sys.stdin.isatty():
-            raise click.UsageError("--all needs --yes where nobody can be asked.")
-        click.confirm(f"Delete every record of {collection}?", abort=True, err=True)
-    with invocation.open() as memory:
-        done = memory.clear(collection) if everything else memory.delete(collection, *ids)
-    invocation.show(done, _print_count)
+        invocation.confirm(f"Delete every record of {request.collection}?", "--all")
+    invocation.answer(Clear(collection=request.collection) if everything else request, _print_count)
 
 
 def _print_count(done: Done) -> None:
@@ -233,8 +227,7 @@ def _print_records(found: Records) -> None:
             for record in found.records
         ],
     )
-    if found.cursor is not None:
-        print_note(f"more follow: --cursor {found.cursor}")
+    print_more(found.cursor)
 
 
 LISTED_BAD_LINES = 20

@@ -59,14 +59,14 @@ def _print_settings(answer: dict[str, Any]) -> None:
     print_table(
         ("setting", "value", "from", "default", "meaning"),
         [
-            (item["name"], _shown(item["value"]), item["from"], _shown(item["default"]), item["help"])
+            (item["name"], _show_value(item["value"]), item["from"], _show_value(item["default"]), item["help"])
             for item in answer["settings"]
         ],
     )
     print_note(f"set one in {CONFIG_FILE} as `name = value`, or as CLEW_NAME in the environment")
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -75,7 +75,7 @@ def model_command() -> None:
     """Install and look at embedding models."""
 
 
-@model_command.command("install", cls=Verb, examples=["clew model install", "clew model install ./my-pack"])
+@model_command.command("install", examples=["clew model install", "clew model install ./my-pack"])
 @click.argument("source", required=False, metavar="[NAME|FOLDER]")
 @click.pass_obj
 def install(invocation: Invocation, source: str | None) -> None:
@@ -88,7 +88,7 @@ def install(invocation: Invocation, source: str | None) -> None:
     invocation.show(_facts(pack), lambda facts: click.echo(f"installed {facts['name']} in {facts['folder']}"))
 
 
-@model_command.command("list", cls=Verb, examples=["clew model list"])
+@model_command.command("list", examples=["clew model list"])
 @click.pass_obj
 def list_installed(invocation: Invocation) -> None:
     """List the installed model packs."""
@@ -98,7 +98,7 @@ def list_installed(invocation: Invocation) -> None:
     invocation.show({"folder": str(packs_dir()), "packs": packs}, _print_packs)
 
 
-@model_command.command("show", cls=Verb, examples=["clew model show e5-small"])
+@model_command.command("show", examples=["clew model show e5-small"])
 @click.argument("name")
 @click.pass_obj
 def show(invocation: Invocation, name: str) -> None:

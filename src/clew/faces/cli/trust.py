@@ -6,10 +6,18 @@ import click
 
 from clew.api import Inspect, Inspection, ListTrust, Review, ReviewReceipt, TrustList
 from clew.core.model import Trust
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
-from clew.faces.cli.console.terminal import counted, local_time, one_line, print_fields, print_note, print_table
+from clew.faces.cli.console.terminal import (
+    counted,
+    local_time,
+    one_line,
+    print_fields,
+    print_more,
+    print_note,
+    print_table,
+)
 from clew.text.framing import clip, quote
 
 SHOWN_CHARS = 4000
@@ -25,14 +33,14 @@ def command() -> None:
     """See what is quarantined and why; release it, confirm it, or quarantine something else."""
 
 
-@command.command("list", cls=Verb, examples=["clew trust list", "clew trust list --trust untrusted --limit 20"])
+@command.command("list", examples=["clew trust list", "clew trust list --trust untrusted --limit 20"])
 @takes(ListTrust, trust=option(type=one_of(Trust)), limit=option(default=50))
 def list_trust(invocation: Invocation, request: ListTrust) -> None:
     """List the records of a trust, oldest first, with the reason; texts are quoted."""
     invocation.answer(request, _print_list)
 
 
-@command.command("show", cls=Verb, examples=["clew trust show session_raw:s1/t_5f0c"])
+@command.command("show", examples=["clew trust show session_raw:s1/t_5f0c"])
 @takes(Inspect, "ref")
 def show(invocation: Invocation, request: Inspect) -> None:
     """Show a record: its trust and why, its places, what it was made from and into; text is quoted."""
@@ -44,7 +52,6 @@ def _add_verdict(name: str, example_reason: str, sentence: str) -> None:
 
     @command.command(
         name,
-        cls=Verb,
         help=sentence,
         examples=[
             f"clew trust {name} user:ada/m_5f0c",
@@ -84,8 +91,7 @@ def _print_list(found: TrustList) -> None:
             for item in found.items
         ],
     )
-    if found.cursor is not None:
-        print_note(f"more follow: --cursor {found.cursor}")
+    print_more(found.cursor)
 
 
 def _print_inspection(found: Inspection) -> None:
@@ -101,7 +107,7 @@ def _print_inspection(found: Inspection) -> None:
             "used": counted(record.access_count, "time"),
         }
     )
-    for label, refs in (("stands in", found.places), ("made from", found.made_from), ("made into", found.made_into)):
+    for label, refs in (("is in", found.places), ("made from", found.made_from), ("made into", found.made_into)):
         _print_refs(label, refs)
     click.echo(quote(clip(record.text, SHOWN_CHARS)))
 

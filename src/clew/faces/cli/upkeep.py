@@ -92,9 +92,7 @@ def purge_command(invocation: Invocation, request: Purge, *, copies: bool, show_
 
 
 def _confirm(invocation: Invocation, what: str) -> None:
-    if invocation.json or not sys.stdin.isatty():
-        raise click.UsageError("A purge needs --yes where nobody can be asked.")
-    click.confirm(f"Remove {what} and everything made from it, for good?", abort=True, err=True)
+    invocation.confirm(f"Remove {what} and everything made from it, for good?", "A purge")
 
 
 def _purge_copies(invocation: Invocation, *, dry_run: bool, yes: bool) -> None:
@@ -189,9 +187,7 @@ def restore_command(invocation: Invocation, file: Path, yes: bool) -> None:
     """
     config = invocation.config()
     if config.database.exists() and not yes:
-        if invocation.json or not sys.stdin.isatty():
-            raise click.UsageError("Replacing a store needs --yes where nobody can be asked.")
-        click.confirm(f"Replace {config.database}?", abort=True, err=True)
+        invocation.confirm(f"Replace {config.database}?", "Replacing a store")
     from clew.engine import Memory
     from clew.faces.daemon.lock import data_lock
     from clew.storage.sqlite.restore import restore

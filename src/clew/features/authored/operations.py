@@ -15,11 +15,11 @@ class AuthoredDocument(Answer, frozen=True):
     hard_nodes: int
     """Nodes that are in every context."""
     hard_tokens: int
-    """What they take, counted on the safe side."""
+    """Tokens they take, counted on the safe side."""
     soft_nodes: int
     """Nodes that are in a context as far as they fit."""
     soft_tokens: int
-    """What they take, counted on the safe side."""
+    """Tokens they take, counted on the safe side."""
     lore_nodes: int
     """Nodes that are recalled when they fit."""
     conflicts: tuple[str, ...] = ()

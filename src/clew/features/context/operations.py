@@ -24,15 +24,15 @@ class Section(Answer, frozen=True):
     name: str
     """`hard`, `soft`, `tail`, `guidance` or `recalled`."""
     budget_tokens: int
-    """What it was allowed."""
+    """Tokens it was allowed."""
     used_tokens: int
-    """What it took."""
+    """Tokens it took."""
     items: int
     """Turns or records in it."""
     refs: tuple[str, ...] = ()
     """Where each item is stored, as `collection/id`; a message that was given and never stored has none."""
     left_out: tuple[LeftOut, ...] = ()
-    """What has no place in it, at most 50."""
+    """Items that have no place in it, at most 50."""
 
 
 class Context(Answer, frozen=True):
@@ -41,9 +41,9 @@ class Context(Answer, frozen=True):
     messages: tuple[ContextMessage, ...]
     """The tail, word for word, oldest first."""
     authored_text: str
-    """Authored rules, word for word; meant to speak with a system's voice, as guidance and recall never do."""
+    """Authored rules, word for word; meant for the system message, as guidance and recall never are."""
     guidance_text: str
-    """What the user laid down earlier and the query touches, framed; empty when there is none."""
+    """Rules that the user gave earlier and that bear on the query, framed; empty when there are none."""
     guidance: tuple[Hit, ...]
     """The turns of the guidance, nearest first: in the order of the numbered lines of its text."""
     recalled_text: str
@@ -53,13 +53,13 @@ class Context(Answer, frozen=True):
     sections: tuple[Section, ...]
     """Where the budget went."""
     budget_tokens: int
-    """What it was allowed."""
+    """Tokens it was allowed."""
     used_tokens: int
-    """What it takes, counted on the safe side."""
+    """Tokens it takes, counted on the safe side."""
     degraded: tuple[str, ...] = ()
     """Why this answer is not as good as it could be; empty when it is."""
     observations_text: str = ""
-    """The observation log, framed; it stands before the tail, and is the same bytes until the observer runs again."""
+    """The observation log, framed; it comes before the tail, and is the same bytes until the observer runs again."""
 
     def as_messages(self) -> list[dict[str, str]]:
         """The whole context in the plain shape chat APIs take.
@@ -79,7 +79,7 @@ class Assemble(Request[Context], frozen=True):
 
     With `messages`, the tail is taken from them; otherwise from the stored session.
 
-    Messages that a summary of the session stands for are left to it, by their ids, beyond those the tail needs.
+    Leaves out messages that a summary of the session covers, by their ids, beyond those the tail needs.
     """
 
     method: ClassVar[str] = "assemble"
@@ -92,7 +92,7 @@ class Assemble(Request[Context], frozen=True):
     budget_tokens: int | None = None
     """Size of the context, from 64; else the setting `budget_tokens`."""
     limit_tokens: int | None = None
-    """What the context must stay within, where that is less than the budget for now. Recall gives way first, then the
+    """A bound in tokens that is lower than the budget for now. Recall gives way first, then the
     tail down to its base."""
     user_id: str | None = None
     """Recall this user's memories and turns, too."""

@@ -8,7 +8,7 @@ from clew.core.operation import Answer, R, Request
 
 
 class FactView(Answer, frozen=True):
-    """What a subject has as the value of a predicate, over one stretch of time."""
+    """The value that a predicate of a subject has over one stretch of time."""
 
     id: str
     """Id of the record in its collection, 1 to 512 characters."""
@@ -41,18 +41,18 @@ class FactView(Answer, frozen=True):
     corroborated: int = 0
     """How often it was asserted again while it held."""
     stale: bool = False
-    """Whether it has lost the ground it stood on; then it is never to be relied on."""
+    """Whether its sources no longer support it; then nobody should rely on it."""
     why: tuple[str, ...] = ()
-    """What has become of its sources, where it is stale."""
+    """Why it is stale: what has become of its sources."""
 
 
 class FactList(Answer, frozen=True):
     facts: tuple[FactView, ...]
-    """What can be relied on, by predicate and time."""
+    """Facts to rely on, by predicate and time."""
     stale: tuple[FactView, ...]
-    """What cannot, for want of sources that still say so."""
+    """Facts that have lost their sources, on which nobody should rely."""
     known: bool
-    """Whether anything is, of what was asked."""
+    """Whether anything is known of what was asked."""
     message: str
     """The same in a sentence, where there is nothing to show."""
     at: int
@@ -72,11 +72,11 @@ class FactTimeline(Answer, frozen=True):
 
 class FactReceipt(Answer, frozen=True):
     fact: FactView
-    """As it stands now."""
+    """The fact as it is now."""
     new: bool
     """False where the same was written before."""
     ended: tuple[FactView, ...] = ()
-    """What it put an end to."""
+    """Facts that it ended."""
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were cut out before anything was written."""
 
@@ -131,10 +131,9 @@ class FactsInvalidate(FactsRequest[FactReceipt], frozen=True, kw_only=True):
     """Why, for whoever looks at it next."""
 
 
-class FactsCurrent(FactsRequest[FactList], frozen=True, kw_only=True):
-    """What is true now, of a subject or of all; what has lost its sources stands apart."""
+class FactsQuestion(FactsRequest[FactList], frozen=True, kw_only=True):
+    """Which facts to list."""
 
-    method: ClassVar[str] = "facts_current"
     positional: ClassVar[tuple[str, ...]] = ("subject", "predicate")
     subject: str | None = None
     """Only what is about this one; else all subjects, page by page."""
@@ -146,23 +145,20 @@ class FactsCurrent(FactsRequest[FactList], frozen=True, kw_only=True):
     """Facts a page, 1 to 1,000."""
 
 
-class FactsAsOf(FactsRequest[FactList], frozen=True, kw_only=True):
+class FactsCurrent(FactsQuestion, frozen=True, kw_only=True):
+    """What is true now, of a subject or of all, and apart from it the facts that have lost their sources."""
+
+    method: ClassVar[str] = "facts_current"
+
+
+class FactsAsOf(FactsQuestion, frozen=True, kw_only=True):
     """What was true at a moment; with `recorded`, as far as it had been written down by that one."""
 
     method: ClassVar[str] = "facts_as_of"
-    positional: ClassVar[tuple[str, ...]] = ("subject", "predicate")
     at: int
     """The moment that is asked about."""
     recorded: int | None = None
     """As far as it had been written down by this moment; else by now."""
-    subject: str | None = None
-    """Only what is about this one; else all subjects, page by page."""
-    predicate: str | None = None
-    """Only this predicate."""
-    cursor: int = 0
-    """Where the page starts: 0, or the cursor that the page before gave."""
-    limit: int = 100
-    """Facts a page, 1 to 1,000."""
 
 
 class FactsTimeline(FactsRequest[FactTimeline], frozen=True, kw_only=True):
@@ -208,7 +204,7 @@ class FactsLint(FactsRequest[FactLint], frozen=True, kw_only=True):
 
 
 class FactsStale(FactsRequest[FactList], frozen=True, kw_only=True):
-    """The facts that have lost the ground they stood on, with what has become of it."""
+    """The facts whose sources no longer support them, and what has become of those sources."""
 
     method: ClassVar[str] = "facts_stale"
     deadline_factor: ClassVar[int] = 20
@@ -224,7 +220,7 @@ class FactRebuild(Answer, frozen=True):
     message: str
     """The turn."""
     facts: int
-    """What was replayed."""
+    """Facts that were replayed."""
     assertions: int
     """Entries of the log that say something."""
     invalidations: int
@@ -250,11 +246,11 @@ class FactPack(Answer, frozen=True):
     facts: tuple[FactView, ...]
     """In the order of the text."""
     used_tokens: int
-    """What the text takes, counted on the safe side."""
+    """Tokens of the text, counted on the safe side."""
     budget_tokens: int
     """Size of the context, from 64; else the setting `budget_tokens`."""
     notes: tuple[str, ...] = ()
-    """What a reader should know beside the facts."""
+    """Remarks for a reader of the facts."""
     degraded: tuple[str, ...] = ()
     """Why this answer is not as good as it could be; empty when it is."""
 
@@ -275,7 +271,7 @@ class FactsPack(FactsRequest[FactPack], frozen=True, kw_only=True):
 
 
 class FactProposal(Answer, frozen=True):
-    """What a text says that could be a fact. Nothing is written before it is accepted."""
+    """A sentence that could be a fact. Clew writes nothing before somebody accepts it."""
 
     id: str
     """Id of the record in its collection, 1 to 512 characters."""
@@ -298,7 +294,7 @@ class FactProposal(Answer, frozen=True):
     speaker: str = ""
     """Who says it, where that is known."""
     contradicts: tuple[FactView, ...] = ()
-    """What is true of the same matter, now or from when the text speaks, and says otherwise."""
+    """Facts about the same matter that say otherwise, now or at the time of the text."""
     known: bool = False
     """Whether it is true already, and accepting it would only add a source."""
 
@@ -374,7 +370,7 @@ class FactsDeclined(Answer, frozen=True):
     source: str
     """The turn."""
     declined: tuple[str, ...]
-    """All that was declined of the turn."""
+    """Ids of all declined proposals of the turn."""
 
 
 class FactsDecline(Request[FactsDeclined], frozen=True):

@@ -214,9 +214,9 @@ class GraphMergeProposal(Answer, frozen=True):
 
 class GraphMergeList(Answer, frozen=True):
     proposals: tuple[GraphMergeProposal, ...]
-    """What may be one."""
+    """Pairs that may be one."""
     merged: tuple[GraphMergeProposal, ...] = ()
-    """What the operator merged."""
+    """Pairs that the operator merged."""
 
 
 class GraphMerges(Request[GraphMergeList], frozen=True):

@@ -26,8 +26,8 @@ class ListGuidance(Request[GuidanceList], frozen=True):
     method: ClassVar[str] = "list_guidance"
     python_name: ClassVar[str] = "guidance"
     user_id: str | None = None
-    """What this user laid down."""
+    """Guidance that this user gave."""
     session_id: str | None = None
-    """What was laid down in this session, where its user is not known."""
+    """Guidance that was given in this session, where its user is not known."""
     limit: int = 1000
     """How many at most."""

@@ -31,7 +31,7 @@ class CompactReceipt(Answer, frozen=True):
     clusters_declined: int = 0
     """Clusters that no summary could make smaller; their turns stay in the view."""
     turns_removed: int = 0
-    """Turns that left the active view because a summary stands for them now."""
+    """Turns that left the active view because a summary covers them now."""
     summary_method: str | None = None
     """How most of the summaries were made."""
     mean_confidence: float = 0.0
@@ -56,13 +56,13 @@ class Node(Answer, frozen=True):
     kind: str
     """`turn` or `summary`."""
     level: int
-    """0 for a turn; a summary is one above what it stands for."""
+    """0 for a turn; a summary is one above what it covers."""
     tokens: int
     """Likely number of tokens of the text."""
     source_ids: tuple[str, ...] = ()
     """What a summary covers: turns, or summaries of the level below."""
     parent_ids: tuple[str, ...] = ()
-    """The summaries that stand for it."""
+    """The summaries that cover it."""
     prior_ids: tuple[str, ...] = ()
     """Earlier summaries it was written in the light of."""
     turn_count: int = 1
@@ -90,7 +90,7 @@ class Node(Answer, frozen=True):
 
 
 class Expansion(Answer, frozen=True):
-    """What summaries stand for: turns, in order, and what was not opened."""
+    """The turns that summaries cover, in order, and what was not opened."""
 
     turns: tuple[RecordView, ...]
     """Word for word, in the order they were said, which is that of the numbered lines of the text."""
@@ -112,7 +112,7 @@ class SessionView(Answer, frozen=True):
     view: tuple[Node, ...]
     """What the active view holds, oldest first."""
     summaries: tuple[Node, ...]
-    """Every summary of the session, also those that higher ones stand for."""
+    """Every summary of the session, also those that higher ones cover."""
     dismissed_count: int = 0
     """Turns that were taken out of the active view by hand."""
 
@@ -140,7 +140,7 @@ class GrepResult(Answer, frozen=True):
 
 
 class Compact(Request[CompactReceipt], frozen=True):
-    """Let summaries stand for the turns outside the tail.
+    """Replace the turns outside the tail by summaries, in the active view.
 
     Without `force`, nothing happens until a whole cluster of turns is outside the tail. With it, the tail
     is its base alone, and every turn outside it counts.
@@ -168,7 +168,7 @@ class Compact(Request[CompactReceipt], frozen=True):
 
 
 class Expand(Request[Expansion], frozen=True):
-    """The turns that summaries stand for. With a `query`, those that answer it best are within the token bound."""
+    """The turns that summaries cover. With a `query`, those that answer it best are within the token bound."""
 
     method: ClassVar[str] = "expand"
     spread: ClassVar[str] = "ids"
@@ -183,7 +183,7 @@ class Expand(Request[Expansion], frozen=True):
     query: str | None = None
     """Where not all fit, take the turns that answer this best."""
     exclude: tuple[str, ...] = ()
-    """Ids of turns to leave out, since whoever asks has them before him."""
+    """Ids of turns to leave out, since whoever asks has them already."""
 
 
 class Describe(Request[Node], frozen=True):

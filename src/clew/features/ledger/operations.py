@@ -133,9 +133,9 @@ class Recall(Request[RecallResult], frozen=True):
     text: str
     """The question; its first 4,000 characters count."""
     user_id: str | None = None
-    """What is kept about this user, and captured for them."""
+    """Look in the memories of this user, and in events captured for them."""
     session_id: str | None = None
-    """What was captured in this session."""
+    """Look in events captured in this session."""
     mode: str = "hybrid"
     """`lexical` (by words), `vector` (by meaning) or `hybrid`."""
     episodes: bool = False

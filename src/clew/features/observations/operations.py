@@ -34,15 +34,15 @@ class ObservationLog(Answer, frozen=True):
     session_id: str
     """The session."""
     text: str
-    """The block as it stands in a context; the same bytes until the next run."""
+    """The block as a context has it; the same bytes until the next run."""
     lines: tuple[ObservationLine, ...]
     """In the order of the block."""
     tokens: int
-    """What the lines take, counted on the safe side."""
+    """Tokens of the lines, counted on the safe side."""
     buffer_turns: int
     """Turns behind the last one that was observed."""
     buffer_tokens: int
-    """What those take, counted on the safe side."""
+    """Tokens of those turns, counted on the safe side."""
 
 
 class ObserveReceipt(Answer, frozen=True):
@@ -57,13 +57,13 @@ class ObserveReceipt(Answer, frozen=True):
     dropped: int
     """Lines that were pruned, or gave way to one they were merged into."""
     lines: int
-    """Lines of the log as it stands now."""
+    """Lines of the log now."""
     tokens: int
-    """What they take, counted on the safe side."""
+    """Tokens of the lines, counted on the safe side."""
     buffer_turns: int
     """Turns behind the last one that was observed."""
     buffer_tokens: int
-    """What those take, counted on the safe side."""
+    """Tokens of those turns, counted on the safe side."""
     degraded: tuple[str, ...] = ()
     """Why this answer is not as good as it could be; empty when it is."""
 
@@ -82,19 +82,19 @@ class ObservationStats(Answer, frozen=True):
     low: int
     """Lines of low priority."""
     tokens: int
-    """What the lines take, counted on the safe side."""
+    """Tokens of the lines, counted on the safe side."""
     observed_turns: int
     """Turns that were observed."""
     observed_tokens: int
-    """What those take."""
+    """Tokens of those turns."""
     share: float
-    """What the log takes of what the observed turns take."""
+    """Tokens of the log as a share of the tokens of the observed turns."""
     cited_turns: int
     """Turns that a line of the log holds words of."""
     buffer_turns: int
     """Turns behind the last one that was observed."""
     buffer_tokens: int
-    """What those take."""
+    """Tokens of those turns."""
 
 
 class ObserveRun(Request[ObserveReceipt], frozen=True):
@@ -115,7 +115,7 @@ class ObserveRun(Request[ObserveReceipt], frozen=True):
 
 
 class ObserveShow(Request[ObservationLog], frozen=True):
-    """The observation log of a session, as it stands in a context and line by line."""
+    """The observation log of a session, as a context has it and line by line."""
 
     method: ClassVar[str] = "observe_show"
     session_id: str
@@ -123,7 +123,7 @@ class ObserveShow(Request[ObservationLog], frozen=True):
 
 
 class ObserveStats(Request[ObservationStats], frozen=True):
-    """How long the observation log of a session is, and how much of the session it stands for."""
+    """How long the observation log of a session is, and how much of the session it covers."""
 
     method: ClassVar[str] = "observe_stats"
     deadline_factor: ClassVar[int] = 4

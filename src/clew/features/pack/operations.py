@@ -27,7 +27,7 @@ class PackItem(Answer, frozen=True):
     tokens: int
     """Likely number of tokens of the text."""
     dissent: bool = False
-    """Whether it stands here because it contradicts what was chosen."""
+    """Whether it is here because it contradicts a chosen item."""
     superseded_by: str | None = None
     """Of what holds no longer: the reference of the fact that holds instead, empty where none does."""
 
@@ -67,7 +67,7 @@ class CandidateTrace(Answer, frozen=True):
     dense_rank: int | None = None
     """Its rank in meaning; absent where too many are nearer to count them."""
     context: float = 0.0
-    """What the turns around it, its session, its speaker and its date add or take."""
+    """How much the turns around it, its session, its speaker and its date add or take."""
     trust: str = ""
     """`trusted`, `unknown`, `untrusted` or `quarantined`."""
     importance: str | None = None
@@ -75,7 +75,7 @@ class CandidateTrace(Answer, frozen=True):
     layer: str | None = None
     """How much of it is in the pack."""
     tokens: int = 0
-    """What it takes in the pack."""
+    """Tokens it takes in the pack."""
     linked_from: str | None = None
     """The candidate that led to it, and whose place it takes: one that it replaces or contradicts."""
     path: tuple[str, ...] = ()
@@ -98,15 +98,15 @@ class Trace(Answer, frozen=True):
     policy: dict[str, str]
     """The rules that applied, by name: what untrusted text may do, the least similarity, the caps."""
     lanes: tuple[LaneTrace, ...]
-    """What was searched."""
+    """The places that were searched."""
     candidates: tuple[CandidateTrace, ...]
     """Every record that was considered."""
     refreshed: tuple[str, ...]
     """Records whose last use moved, and which of the archive came back."""
     budget_tokens: int
-    """What the pack was allowed."""
+    """Tokens the pack was allowed."""
     used_tokens: int
-    """What the pack took."""
+    """Tokens the pack took."""
     abstained: bool
     """Whether nothing was relevant enough."""
     degraded: tuple[str, ...] = ()
@@ -123,13 +123,13 @@ class Bundle(Answer, frozen=True):
     items: tuple[PackItem, ...]
     """In the order of the text."""
     budget_tokens: int
-    """What it was allowed."""
+    """Tokens it was allowed."""
     used_tokens: int
-    """What the text takes, counted on the safe side."""
+    """Tokens of the text, counted on the safe side."""
     abstained: bool
     """Whether nothing was relevant enough: a valid answer, better than noise."""
     notes: tuple[str, ...]
-    """What a reader should know beside the items."""
+    """Remarks for a reader of the items."""
     trace_id: str
     """The trace that says why."""
     trace: Trace | None = None
@@ -139,7 +139,7 @@ class Bundle(Answer, frozen=True):
 
 
 class PackRequest(Request[R], Generic[R], frozen=True, kw_only=True):
-    """What a pack is asked for. `why` takes the same, so that it explains the pack that `pack` would give."""
+    """The fields that `pack` and `why` share, so that `why` explains the pack that `pack` would give."""
 
     query: str
     """What the pack is for."""
@@ -150,13 +150,13 @@ class PackRequest(Request[R], Generic[R], frozen=True, kw_only=True):
     session_id: str | None = None
     """Pack from this session, too."""
     exclude_session: str | None = None
-    """Leave out what was said or done in this session, since whoever asks has it before them."""
+    """Leave out what was said or done in this session, since whoever asks has it already."""
     limit: int | None = None
     """Items at most; else the setting `pack_items`."""
     kinds: tuple[str, ...] = ()
     """Only records of these kinds."""
     cold: bool = False
-    """Search the archive, too; what a pack takes from it comes back to life."""
+    """Search the archive, too; a record that a pack takes from it comes back."""
     untrusted: bool = False
     """Include text from tools and from outside: framed, capped, never more than quotation."""
     refs: bool = False
@@ -185,7 +185,7 @@ class TraceHead(Answer, frozen=True):
     included: int
     """How many entered the pack."""
     used_tokens: int
-    """What the pack took."""
+    """Tokens the pack took."""
     abstained: bool
     """Whether nothing was relevant enough."""
 
@@ -220,13 +220,13 @@ class TraceChange(Answer, frozen=True):
     ref: str
     """The record, as `collection/id`."""
     before: str | None
-    """What became of it in one."""
+    """Its outcome in the first trace."""
     after: str | None
-    """What became of it in the other."""
+    """Its outcome in the second trace."""
     score_before: float | None = None
-    """Its score there."""
+    """Its score in that trace."""
     score_after: float | None = None
-    """Its score there."""
+    """Its score in that trace."""
 
 
 class TraceDiff(Answer, frozen=True):
@@ -249,7 +249,7 @@ class DiffTraces(Request[TraceDiff], frozen=True):
 
 
 class Explanation(Answer, frozen=True):
-    """Why a record would stand in a pack for a query, or would not."""
+    """Why a record would be in a pack for a query, or would not."""
 
     ref: str
     """The record, as `collection/id`."""

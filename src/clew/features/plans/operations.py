@@ -15,7 +15,7 @@ class PlanState(StrEnum):
 
 
 class PlanView(Answer, frozen=True):
-    """A plan as it stands: future intent, and no fact."""
+    """A plan in its present state: an intention, and no fact."""
 
     ref: str
     """The record, as `collection/id`."""
@@ -94,7 +94,7 @@ class PlansClose(Request[PlanView], frozen=True):
 
 
 class PlanProposal(Answer, frozen=True):
-    """What a turn says that could be a plan. Nothing is written before it is accepted."""
+    """An intention in a turn that could be a plan. Clew writes nothing before somebody accepts it."""
 
     id: str
     """Id of the record in its collection, 1 to 512 characters."""

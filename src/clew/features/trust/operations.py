@@ -45,14 +45,14 @@ class ListTrust(Request[TrustList], frozen=True):
 
 
 class Inspection(Answer, frozen=True):
-    """All there is to know about a record: what it says, where it stands, what it was made from and into."""
+    """All there is to know about a record: what it says, where it is, what it was made from and into."""
 
     record: RecordView
     """The record."""
     reason: str
     """Why its trust is what it is."""
     places: tuple[str, ...]
-    """Everywhere it stands."""
+    """Where it is, as `collection/id`."""
     made_from: tuple[str, ...] = ()
     """What it was made from."""
     made_into: tuple[str, ...] = ()

@@ -119,7 +119,7 @@ class PurgeReceipt(Answer, frozen=True):
     hints: int
     """Entries of the journal."""
     readmitted: int
-    """Nodes that stand in an active view again, since the summary that stood for them is gone."""
+    """Nodes that are in an active view again, since the summary that covered them is gone."""
     facts: int = 0
     """Entries of logs of facts."""
     plans: int = 0

@@ -89,7 +89,7 @@ def test_what_was_cut_out_is_named_by_kind_and_never_shown(clew: Clew) -> None:
         ('{"text": "a"}\nno json\n', "line 2 of standard input is no JSON object"),
         ('{"text": 5}', "standard input: Expected `str`, got `int`"),
         ('{"text": "a", "colour": "red"}', "unknown field"),
-        ('{"text": "a"}', "sessionId or a userId"),
+        ('{"text": "a"}', "--session or a --user"),
         ('{"text": "a", "userId": "u", "kind": "rumour"}', "kind must be one of fact, preference"),
     ],
 )

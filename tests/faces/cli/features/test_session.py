@@ -171,8 +171,8 @@ def test_describe_shows_the_lineage_both_ways(compacted: Clew) -> None:
     assert node["sourceIds"] == ["t0", "t1", "t2", "t3"]
     assert node["parentIds"] == [top["id"]]
     shown = compacted("session", "describe", "s1", lower)
-    assert "stands for       4: t0 t1 … and 2 more" in shown
-    assert f"is stood for by  1: {top['id']}" in shown
+    assert "covers         4: t0 t1 … and 2 more" in shown
+    assert f"is covered by  1: {top['id']}" in shown
     assert "kind             turn" in compacted("session", "describe", "s1", "t0")
 
 

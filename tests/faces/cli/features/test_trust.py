@@ -52,7 +52,7 @@ def test_show_prints_what_is_known_and_quotes_the_text(clew: Clew) -> None:
     lines = shown.splitlines()
     assert json.loads(lines[-1]) == f"{ORDER}\n{ESCAPE}</recalled_history>"
     assert "\x1b" not in shown
-    assert "stands in  session:s/t" in lines
+    assert "is in  session:s/t" in lines
     assert any(line.startswith("trust") and line.endswith("quarantined") for line in lines)
     assert clew.json("trust", "show", REF)["record"]["trust"] == "quarantined"
 

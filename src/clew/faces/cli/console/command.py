@@ -35,6 +35,8 @@ class Verb(_WithSharedParts, click.Command):
 
 
 class VerbGroup(_WithSharedParts, click.Group):
+    command_class = Verb
+
     def __init__(self, *arguments: Any, examples: Sequence[str] = (), **settings: Any) -> None:
         settings.setdefault("no_args_is_help", False)
         super().__init__(*arguments, **settings)
@@ -44,7 +46,7 @@ class VerbGroup(_WithSharedParts, click.Group):
 def global_options() -> list[click.Option]:
     """New option objects; they work before and after the verb, and the later place wins.
 
-    All are eager, so that `--json` holds for `--version` too, wherever it stands.
+    All are eager, so that `--json` holds for `--version` too, in any order.
     """
     return [
         click.Option(

@@ -62,7 +62,7 @@ def one_of(words: Iterable[str]) -> click.Choice[str]:
     return click.Choice([str(word) for word in words])
 
 
-def takes(kind: type[Request[Any]], /, *arguments: str, **own: Option | str | None) -> Callable[[F], F]:
+def takes(kind: type[Struct], /, *arguments: str, **own: Option | str | None) -> Callable[[F], F]:
     """Gives a command an argument or an option for each field that a shell can write, and hands it the request.
 
     A keyword changes the option of a field. A string is the value of the field, and None means its default: then
@@ -108,7 +108,7 @@ class _Parameter(NamedTuple):
     decorator: Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def _argument(_: type[Request[Any]], item: FieldInfo, own: Option) -> _Parameter:
+def _argument(_: type[Struct], item: FieldInfo, own: Option) -> _Parameter:
     metavar = _word(item).upper()
     settings = _settings(item) | {"metavar": f"{metavar}..." if _is_many(item) else metavar}
     if _is_many(item):
@@ -119,48 +119,55 @@ def _argument(_: type[Request[Any]], item: FieldInfo, own: Option) -> _Parameter
     return _Parameter(settings["metavar"].strip("[.]"), click.argument(item.name, **settings))
 
 
-def _option(kind: type[Request[Any]], item: FieldInfo, own: Option) -> _Parameter:
+def _option(kind: type[Struct], item: FieldInfo, own: Option) -> _Parameter:
     meaning = " ".join(_meanings(kind)[item.name].split())
     settings = _settings(item) | {"help": meaning, "metavar": _metavar(item)}
     if _is_many(item):
         settings |= {"multiple": True, "help": f"{meaning.rstrip('.')}; may be repeated."}
     if isinstance(own.settings.get("type"), click.Choice):
         del settings["metavar"]
+    name = _word(item).replace("_", "-")
     if settings["type"] is bool:
-        settings = {"is_flag": True, "help": meaning}
+        settings = {"is_flag": True, "help": meaning, "default": item.default}
+        name = f"{name}/--no-{name}" if item.default else name
     settings |= own.settings
-    names = own.names or (f"--{_word(item).replace('_', '-')}",)
+    names = own.names or (f"--{name}",)
     shows = bool(settings.get("default"))
-    return _Parameter(names[0], click.option(*names, item.name, show_default=shows, **settings))
+    return _Parameter(names[0].partition("/")[0], click.option(*names, item.name, show_default=shows, **settings))
 
 
 def _settings(item: FieldInfo) -> dict[str, Any]:
-    """What arguments and options have in common."""
+    """The settings that arguments and options share."""
     required = item.default is NODEFAULT and item.default_factory is NODEFAULT
     settings: dict[str, Any] = {"type": _value_type(item), "required": required}
     return settings if required or _is_many(item) else settings | {"default": item.default}
 
 
-def _fields(kind: type[Request[Any]]) -> list[FieldInfo]:
-    """Its fields; the fields of the object that it flattens in place of that object."""
-    inner = _flattened(kind)
-    own = [item for item in fields(kind) if item.name != kind.flatten]
+def _fields(kind: type[Struct]) -> list[FieldInfo]:
+    """Its fields. An object that it flattens gives its own fields instead."""
+    outer, inner = _flattened_field(kind), _inner_type(kind)
+    own = [item for item in fields(kind) if item.name != outer]
     return own if inner is None else [*own, *fields(inner)]
 
 
-def _flattened(kind: type[Request[Any]]) -> type[Struct] | None:
-    return next((item.type for item in fields(kind) if item.name == kind.flatten), None)
+def _flattened_field(kind: type[Struct]) -> str:
+    return kind.flatten if issubclass(kind, Request) else ""
 
 
-def _meanings(kind: type[Request[Any]]) -> dict[str, str]:
-    inner = _flattened(kind)
+def _inner_type(kind: type[Struct]) -> type[Struct] | None:
+    return next((item.type for item in fields(kind) if item.name == _flattened_field(kind)), None)
+
+
+def _meanings(kind: type[Struct]) -> dict[str, str]:
+    inner = _inner_type(kind)
     return meanings(kind) if inner is None else meanings(inner) | meanings(kind)
 
 
-def _build(kind: type[Request[Any]], given: dict[str, Any]) -> Request[Any]:
-    inner = _flattened(kind)
+def _build(kind: type[Struct], given: dict[str, Any]) -> Struct:
+    inner = _inner_type(kind)
     if inner is not None:
-        given[kind.flatten] = inner(**{name: given.pop(name) for name in inner.__struct_fields__ if name in given})
+        of_inner = {name: given.pop(name) for name in inner.__struct_fields__ if name in given}
+        given[_flattened_field(kind)] = inner(**of_inner)
     return kind(**given)
 
 

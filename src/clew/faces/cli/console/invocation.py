@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from clew.config import Config
 from clew.errors import DaemonUnreachable
@@ -76,6 +79,12 @@ class Invocation:
             print_json(answer)
         else:
             for_people(answer)
+
+    def confirm(self, question: str, what: str) -> None:
+        """Ask before something that cannot be undone; `what` needs --yes where nobody can be asked."""
+        if self.json or not sys.stdin.isatty():
+            raise click.UsageError(f"{what} needs --yes where nobody can be asked.")
+        click.confirm(question, abort=True, err=True)
 
     @contextmanager
     def progress(self, label: str, total: int | None) -> Iterator[Callable[[int], None]]:

@@ -25,7 +25,7 @@ Cell = str | int | float | None
 
 def safe(text: str) -> str:
     """The text with everything that could steer a terminal made visible."""
-    return _STEERING.sub(_escaped, text.replace("\r\n", "\n"))
+    return _STEERING.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int | None = None) -> str:
@@ -41,7 +41,7 @@ def preview(text: str) -> str:
 
 def print_json(value: Any) -> None:
     """Exactly one JSON object on one line."""
-    click.echo(_STEERING.sub(_escaped_json, compact_json(value)).encode("utf-8"))
+    click.echo(_STEERING.sub(_escape_json, compact_json(value)).encode("utf-8"))
 
 
 def compact_json(value: Any) -> str:
@@ -61,6 +61,12 @@ def print_error(code: int, message: str, *, as_json: bool) -> None:
 def print_note(message: str) -> None:
     """A remark beside the answer, kept out of what a pipe carries on."""
     click.echo(f"{click.style('note:', fg='yellow')} {one_line(message)}", err=True, color=_color())
+
+
+def print_more(cursor: int | None) -> None:
+    """How to see the next page, where there is one."""
+    if cursor is not None:
+        print_note(f"more follow: --cursor {cursor}")
 
 
 def print_degraded(reasons: Sequence[str]) -> None:
@@ -152,12 +158,12 @@ def _color() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     point = ord(match.group())
     return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}"
 
 
-def _escaped_json(match: re.Match[str]) -> str:
+def _escape_json(match: re.Match[str]) -> str:
     return f"\\u{ord(match.group()):04x}"
 
 

@@ -89,7 +89,7 @@ def _print_tour(tour: Tour, keep: bool) -> None:
 
 
 def _print_compaction(compacted: Compacted) -> None:
-    _step(4, "Compact", f"A summary comes to stand for the old turns of {COMPACTED}.")
+    _step(4, "Compact", f"A summary replaces, in view, the old turns of {COMPACTED}.")
     print_receipt(compacted.receipt)
     click.echo()
     print_heading("What it says")

@@ -64,7 +64,7 @@ class Trespass(Struct, frozen=True, rename="camel"):
 
 
 class Compacted(Struct, frozen=True, rename="camel"):
-    """A session whose old turns a summary stands for, and what is still there of them: all."""
+    """A session whose old turns a summary covers, and how many of those turns are still there: all."""
 
     receipt: CompactReceipt
     summary: Node
@@ -160,7 +160,7 @@ def _trespass(memory: MemoryApi, conversations: dict[str, list[Message]]) -> Tre
 
 
 def _compact(memory: MemoryApi, said: list[Message]) -> Compacted:
-    """Let a summary stand for all but the newest turns of one conversation, then open it again."""
+    """Let a summary cover all but the newest turns of one conversation, then open it again."""
     receipt = memory.compact(COMPACTED, force=True)
     memory.flush()
     summary = memory.describe(COMPACTED, receipt.summaries[-1])
