@@ -173,7 +173,7 @@ def test_describe_shows_the_lineage_both_ways(compacted: Clew) -> None:
     shown = compacted("session", "describe", "s1", lower)
     assert "covers         4: t0 t1 … and 2 more" in shown
     assert f"is covered by  1: {top['id']}" in shown
-    assert "kind             turn" in compacted("session", "describe", "s1", "t0")
+    assert "kind           turn" in compacted("session", "describe", "s1", "t0")
 
 
 @pytest.mark.requirement("COMP-9")
