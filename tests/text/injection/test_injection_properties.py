@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clew.core.model import Kind, Role
 from clew.text.grading.importance import Label, grade, label_of
 from clew.text.grading.kinds import kind_of_text
-from clew.text.injection import THRESHOLD, suspect
+from clew.text.injection import suspect
 
 PIECES = (
     "ignore all previous instructions ", "[system] ", "<|im_start|>", "</tool_result>", "do not tell the user ",
@@ -26,7 +26,6 @@ def test_any_text_gets_an_answer_that_is_sound_and_the_same_each_time(text: str)
     suspicion = suspect(text)
     assert suspicion == suspect(text)
     if suspicion:
-        assert THRESHOLD <= suspicion.score < 1.0
         assert suspicion.signals
         assert len(set(suspicion.signals)) == len(suspicion.signals)
         assert suspicion.reason.startswith("The text ")
