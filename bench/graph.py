@@ -28,7 +28,7 @@ from clew.core.collections import Collection
 from clew.core.model import Draft, Provenance, Trust
 from clew.engine import Memory
 from clew.features.graph import linking
-from clew.features.graph.service import lead_to
+from clew.features.graph.walk import lead_to
 from clew.storage.protocol import NewRecord, Place
 from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, in_order
 from clew.text.terms import pack

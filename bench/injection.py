@@ -2,8 +2,8 @@
 
     python -m bench.injection DATA [--json]
 
-DATA is the folder of public data sets. Attempts fall by the hash of their text into two halves: the wordings were chosen
-on the first from a larger number, some of which had been written after reading the misses of the second.
+DATA is the folder of public data sets. Attempts fall by the hash of their text into two halves: the wordings were
+chosen on the first from a larger number, some of which had been written after reading the misses of the second.
 `worded` rows say something that only an attempt would say; `bare` rows are ordinary questions, goals, commands
 or false facts that nothing but their context gives away: those are listed to show that they are left alone.
 Then the share of ordinary texts that are suspected, and the grader on its labelled set

@@ -10,8 +10,8 @@ import pytest
 from clew.api import GraphPath, MemoryApi
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
-from clew.features.graph import aliases, linking
-from clew.features.graph.service import lead_to
+from clew.features.graph import linking, merging
+from clew.features.graph.walk import lead_to
 from clew.storage.protocol import StoredRecord, Task
 from clew.text.entities import Extract, owner_of_user
 from tests.conftest import OpenMemory
@@ -219,7 +219,7 @@ def test_a_merge_outlives_a_rebuild_that_the_queue_looks_into(memory: Memory, mo
 
     def forget_and_be_looked_into() -> None:
         forget_graph()
-        assert aliases.forget_unnamed(memory._parts) == 0
+        assert merging.forget_unnamed(memory._parts) == 0
 
     monkeypatch.setattr(store, "forget_graph", forget_and_be_looked_into)
     memory.graph_rebuild()

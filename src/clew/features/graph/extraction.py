@@ -1,37 +1,38 @@
-"""What one record says about entities and how they are joined, read off its text and its metadata.
+"""Reads off one record which entities it names and how it joins them.
 
-Deterministic, linear in the length of the text, and bounded. A record may have an *anchor*: the project it belongs to,
-or the note it stands in. A sentence that says that something uses, is blocked by, is compared with or was decided for
-something else gives an edge of that kind; where it names no subject, the anchor is the subject. What a record names is
-mentioned by its anchor, and names that stand in one sentence belong together a little.
+Deterministic, linear in the length of the text, and bounded. A record may have an *anchor*: the project or the note it
+belongs to. A sentence that says that something uses, is blocked by, is compared with or was decided for something else
+gives an edge of that kind; where it names no subject, the anchor is the subject. The anchor mentions everything that
+the record names, and names in one sentence belong together a little.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from clew.core.model import Metadata, Provenance, Role
-from clew.features.graph import patterns
 from clew.features.graph.names import (
     MAX_CHARS,
+    VERB,
     Span,
     called_a_project,
     is_generic,
+    is_ordinary,
     kind_of_name,
     names_in,
     plain_path,
     project_named,
     traces_in,
 )
-from clew.features.graph.words import is_ordinary
 from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, canonical, in_order, named
 from clew.text.own_text import without_own
 
-RULES_VERSION = 1
-"""Goes up whenever some record would be read in another way: then every record is read again, once."""
+RULES_VERSION = 2
+"""Goes up with every change to the rules; Clew then reads all records again, once."""
 
 MAX_ENTITIES = 16
 MAX_EDGES = 32
@@ -42,7 +43,7 @@ names that follow each other in one text."""
 
 _SPEAKER_MENTIONS = 0.2
 _RELIANCE = {Provenance.ASSISTANT_TURN: 0.7, Provenance.TOOL_OUTPUT: 0.3, Provenance.WEB: 0.5}
-"""What is left of a weight where the text is not of the user or the operator."""
+"""The share of a weight that counts where neither the user nor the operator wrote the text."""
 
 _UNNAMED_FOLDERS = frozenset("app code dev docs home main notes project projects repo root src tmp work".split())
 _PROJECT_FOLDERS = frozenset({"projects", "project"})
@@ -52,15 +53,39 @@ _MAX_OBJECT_WORDS = 6
 _DECISION_CHARS = 80
 _LONGEST_JOINT = 40
 
+_FRONT_MATTER_LINE = re.compile(
+    r"^[\"']?([A-Za-z][\w -]{0,30})[\"']?[ \t]{0,8}[:=][ \t]{0,8}([^\n]{0,400})$", re.MULTILINE
+)
+_LIST_LINE = re.compile(r"^[ \t]{1,8}-[ \t]{1,4}([^\n]{1,120})$", re.MULTILINE)
+_PROJECT_HEADING = re.compile(r"^(?:project|projekt)(?:[: –-]{1,4})(.{2,80})$|^(.{2,80}?) project$", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n")
+_INSTEAD = re.compile(r"\b(?:instead of|rather than|in place of|over|not)\b")
+"""The names behind these were not chosen."""
+
+_LISTED = re.compile(r"[\s,/&+]{0,4}(?:(?:and|or|plus|also|both|then|the|a|an|our|its)[\s,]{1,3}){0,4}[`*\"']{0,3}\Z")
+"""Joins two objects of one verb."""
+
+_DECISION = re.compile(r"\b(?:decided (?:to|on|for|against)|we chose|settled on|went with|decision:)[ ]?")
+_NEGATION = re.compile(r"\b(?:not|never|no longer|don't|doesn't|won't|without|stopped|instead of)[^.\n]{0,12}$")
+
+_EDGE_OF_PREDICATE = {
+    "uses": EdgeKind.USES,
+    "depends_on": EdgeKind.USES,
+    "blocked_by": EdgeKind.BLOCKED_BY,
+    "evaluates": EdgeKind.EVALUATES,
+    "decision": EdgeKind.DECIDES,
+}
+"""How a fact's predicate joins its subject and object; any other relates them."""
+
 
 def extract_fact(metadata: Metadata) -> Extract:
-    """What an entry of a log of facts says; nothing where it takes one back."""
+    """What an entry in a log of facts says; nothing where it retracts a fact."""
     fact = metadata.get("fact")
     return _of_fact(fact) if isinstance(fact, Mapping) else Extract()
 
 
 def extract(text: str, metadata: Metadata, provenance: Provenance, role: Role | None) -> Extract:
-    """What a record says, in the one order that equal extracts have."""
+    """What a record says. Equal extracts have the same order."""
     if provenance is Provenance.SUMMARY or role is Role.SYSTEM:
         return Extract()  # derived, or a host's own words
     gathered = _Gathered(_RELIANCE.get(provenance, 1.0))
@@ -86,7 +111,7 @@ class _Gathered:
         self._pairs: set[frozenset[int]] = set()
 
     def entity(self, kind: EntityKind, title: str) -> int | None:
-        """The place of an entity; None where its name is none, or there are enough."""
+        """The place of an entity; None where its name is empty, or there are enough."""
         found = named(kind, title)
         if found is None:
             return None
@@ -105,7 +130,7 @@ class _Gathered:
             self._edges[key] = max(self._edges.get(key, 0.0), round(weight * self._reliance, 3))
 
     def join_unless_joined(self, one: int, other: int, kind: EdgeKind, weight: float) -> None:
-        """What says more of the two, in either direction, is enough."""
+        """An edge that says more, in either direction, is enough."""
         pair = frozenset((one, other))
         if pair not in self._pairs:
             self.join(one, other, kind, weight)
@@ -128,7 +153,7 @@ def _of_fact(fact: Mapping[str, Any]) -> Extract:
     if is_generic(subject):  # such as `user`, which everybody is
         return Extract()
     gathered = _Gathered(1.0)
-    kind = patterns.EDGE_OF_PREDICATE.get(predicate, EdgeKind.RELATES_TO)
+    kind = _EDGE_OF_PREDICATE.get(predicate, EdgeKind.RELATES_TO)
     source = gathered.entity(*kind_of_name(subject))
     if kind is EdgeKind.DECIDES:
         decision = gathered.entity(EntityKind.DECISION, object_)
@@ -174,7 +199,7 @@ def _heading(document: str, metadata: Metadata) -> str:
 
 
 def _project_of_note(document: str, heading: str, fields: Mapping[str, Sequence[str]]) -> str | None:
-    """The project a note is about, where it or its place says that it is about one."""
+    """The project of a note, where the note or its place names one."""
     steps = [step for step in document.split("/") if step]
     if not steps:
         return None
@@ -188,7 +213,7 @@ def _project_of_note(document: str, heading: str, fields: Mapping[str, Sequence[
             return inside if inside != steps[-1] else stem
     if steps[-1].casefold() in _ENTRY_PAGES and len(steps) > 1 and steps[-2].casefold() not in _UNNAMED_FOLDERS:
         return steps[-2]
-    said = patterns.PROJECT_HEADING.match(heading)
+    said = _PROJECT_HEADING.match(heading)
     return None if said is None else project_named(said[1] or said[2])
 
 
@@ -199,17 +224,17 @@ def _project_of_text(text: str, heading: str) -> str | None:
 
 
 def _folders(document: str) -> list[str]:
-    """The folders of a note that have a name of their own. One may be a project's: its entry page says so, if any."""
+    """The folders of a note that have a name of their own. One may belong to a project; its entry page says so."""
     steps = [step for step in document.split("/")[:-1] if step]
     return [step for step in steps if step.casefold() not in _UNNAMED_FOLDERS and not is_generic(step)]
 
 
 def _fields(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The entries of a front matter, by name, each with its values."""
-    lines = list(patterns.FRONT_MATTER_LINE.finditer(text))
+    """The fields of a front matter, each with its values."""
+    lines = list(_FRONT_MATTER_LINE.finditer(text))
     ends = [*(line.start() for line in lines[1:]), len(text)]
     for line, end in zip(lines, ends, strict=False):
-        listed = [item[1] for item in patterns.LIST_LINE.finditer(text, line.end(), end)]
+        listed = [item[1] for item in _LIST_LINE.finditer(text, line.end(), end)]
         values = listed if not line[2].strip() else line[2].strip().strip("[]").split(",")
         yield (
             line[1].strip().casefold().replace("-", "_"),
@@ -218,17 +243,10 @@ def _fields(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 _EDGE_OF_FIELD = {
-    "tags": EdgeKind.MENTIONS,
-    "topics": EdgeKind.MENTIONS,
-    "keywords": EdgeKind.MENTIONS,
-    "uses": EdgeKind.USES,
-    "tools": EdgeKind.USES,
-    "stack": EdgeKind.USES,
-    "depends_on": EdgeKind.USES,
+    **dict.fromkeys(("tags", "topics", "keywords"), EdgeKind.MENTIONS),
+    **dict.fromkeys(("uses", "tools", "stack", "depends_on"), EdgeKind.USES),
+    **dict.fromkeys(("related", "repo", "owner"), EdgeKind.RELATES_TO),
     "blocked_by": EdgeKind.BLOCKED_BY,
-    "related": EdgeKind.RELATES_TO,
-    "repo": EdgeKind.RELATES_TO,
-    "owner": EdgeKind.RELATES_TO,
 }
 
 
@@ -264,7 +282,7 @@ def _project_of_turn(metadata: Metadata) -> tuple[EntityKind, str] | None:
 
 
 def _add_speaker(gathered: _Gathered, metadata: Metadata) -> None:
-    """Who said something mentions what they named; with nothing named, there is nothing to say."""
+    """Lets the speaker mention everything that the text names."""
     speaker, others = metadata.get("speaker"), gathered.size
     if isinstance(speaker, str) and others and not is_generic(speaker):
         person = gathered.entity(EntityKind.PERSON, speaker)
@@ -273,16 +291,18 @@ def _add_speaker(gathered: _Gathered, metadata: Metadata) -> None:
 
 
 def _read(gathered: _Gathered, text: str, spans: Sequence[Span], anchor: tuple[EntityKind, str] | None) -> None:
-    """The names of a text, what its sentences say of them, and what holds the rest together.
+    """Adds the names of a text, the edges its sentences give, and weak edges between the rest.
 
-    A text that names nothing belongs to its project all the same.
+    The project of a text counts as named, whatever the text says.
     """
     root = None if anchor is None else gathered.entity(*anchor)
     placed = [(span, gathered.entity(span.kind, span.title)) for span in spans]
     known = [(span, place) for span, place in placed if place is not None]
-    for sentence, start, end in _sentences(text, [span for span, _ in known]):
-        inside = [(span, place) for span, place in known if start <= span.start < end]
-        _read_sentence(gathered, sentence, [(_moved(span, -start), place) for span, place in inside], root)
+    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    for number, named_there in groupby(known, key=lambda item: bisect_right(ends, item[0].start)):
+        start = ends[number - 1] if number else 0
+        inside = [(_moved(span, -start), place) for span, place in named_there]
+        _read_sentence(gathered, text[start : ends[number] if number < len(ends) else None], inside, root)
     if root is not None:
         for _, place in known:
             gathered.join_unless_joined(root, place, EdgeKind.MENTIONS, _MENTIONED)
@@ -291,35 +311,24 @@ def _read(gathered: _Gathered, text: str, spans: Sequence[Span], anchor: tuple[E
             gathered.join_unless_joined(one, other, EdgeKind.RELATES_TO, _NEAR)
 
 
-def _sentences(text: str, spans: Sequence[Span]) -> Iterator[tuple[str, int, int]]:
-    """The sentences that name something; a mark inside a name ends none."""
-    ends = [found.end() for found in patterns.SENTENCE_END.finditer(text)]
-    starts = sorted({0, *ends})
-    wanted = sorted({starts[bisect_right(starts, span.start) - 1] for span in spans})
-    for start in wanted:
-        place = bisect_right(starts, start)
-        end = starts[place] if place < len(starts) else len(text)
-        yield text[start:end], start, end
-
-
 def _moved(span: Span, by: int) -> Span:
     return Span(span.start + by, span.end + by, span.kind, span.title)
 
 
 def _read_sentence(gathered: _Gathered, sentence: str, names: Sequence[tuple[Span, int]], root: int | None) -> None:
     low = _lowered(sentence)
-    verbs = [found for found in patterns.VERB.finditer(low) if not _inside(found.start(), names)]
-    limits = [found.start() for found in (*verbs[1:], *patterns.INSTEAD.finditer(low))] if verbs else []
+    verbs = [found for found in VERB.finditer(low) if not _inside(found.start(), names)]
+    limits = [found.start() for found in (*verbs[1:], *_INSTEAD.finditer(low))] if verbs else []
     for verb in verbs:
-        if patterns.NEGATION.search(low, max(verb.start() - 24, 0), verb.start()):
+        if _NEGATION.search(low, max(verb.start() - 24, 0), verb.start()):
             continue
         limit = min((limit for limit in limits if limit >= verb.end()), default=len(sentence))
         before = [place for span, place in names if span.end <= verb.start()]
         after = _listed(sentence, [(span, place) for span, place in names if verb.end() <= span.start < limit])
         _join_by_verb(gathered, str(verb.lastgroup), before[-1] if before else root, after)
-    decision = patterns.DECISION.search(low)
+    decision = _DECISION.search(low)
     if decision is not None:
-        instead = patterns.INSTEAD.search(low, decision.end())
+        instead = _INSTEAD.search(low, decision.end())
         limit = len(sentence) if instead is None else instead.start()
         objects = _listed(sentence, [(span, place) for span, place in names if decision.end() <= span.start < limit])
         _add_decision(gathered, sentence[decision.start() :], objects, root)
@@ -328,7 +337,7 @@ def _read_sentence(gathered: _Gathered, sentence: str, names: Sequence[tuple[Spa
 
 
 def _lowered(sentence: str) -> str:
-    """In lower case, letter for letter; a few letters become two, and then the sentence stays as it is."""
+    """The sentence in lower case. A few letters become two; then it stays unchanged, so that places still fit."""
     low = sentence.lower()
     return low if len(low) == len(sentence) else sentence
 
@@ -337,7 +346,7 @@ def _listed(sentence: str, names: Sequence[tuple[Span, int]]) -> list[int]:
     """The first of the names, and those that follow it in one list with it."""
     listed = [place for _, place in names[:1]]
     for (one, _), (other, place) in pairwise(names):
-        if not patterns.LISTED.match(sentence[one.end : min(other.start, one.end + _LONGEST_JOINT)]):
+        if not _LISTED.match(sentence[one.end : min(other.start, one.end + _LONGEST_JOINT)]):
             break
         listed.append(place)
     return listed
@@ -348,13 +357,14 @@ def _inside(place: int, names: Iterable[tuple[Span, int]]) -> bool:
 
 
 def _join_by_verb(gathered: _Gathered, verb: str, subject: int | None, objects: Sequence[int]) -> None:
+    kind = EdgeKind.BLOCKED_BY if verb == "blocks" else EdgeKind(verb)
     for object_ in objects:
         source, target = (object_, subject) if verb == "blocks" else (subject, object_)
-        gathered.join(source, target, patterns.EDGE_OF_VERB[verb], _SAID)
+        gathered.join(source, target, kind, _SAID)
 
 
 def _add_decision(gathered: _Gathered, clause: str, objects: Sequence[int], root: int | None) -> None:
-    """A decision is named by the words it was told in; one that is about nothing that has a name is left out."""
+    """Names a decision by its own words; skips one about nothing that has a name."""
     if not objects:
         return
     cut = clause if len(clause) <= _DECISION_CHARS else clause[:_DECISION_CHARS].rpartition(" ")[0]

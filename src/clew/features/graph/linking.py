@@ -1,4 +1,4 @@
-"""What a record says about entities, as the queue, the rebuild and the check all read it."""
+"""Keeps the graph up to date with its records: the queue, the renewal under new rules, the check and the repair."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 
 from clew.core import identity
 from clew.core.model import Draft
-from clew.features.graph.aliases import forget_unnamed
 from clew.features.graph.extraction import RULES_VERSION, extract, extract_fact
+from clew.features.graph.merging import forget_unnamed
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Pace, Worker
 from clew.storage.protocol import Finding, Place, QueuedTask, Task
 from clew.text.entities import SHARED, Extract, owner_of_record
 
 BATCH = 128
-"""Records that are read for the graph in one step."""
+"""Records to read for the graph in one step."""
 
 MAX_PROBLEMS = 20
 _RULES = "graph rules"
-"""The bookmark that says by which rules the graph was made; where it is missing, by the first."""
+"""The bookmark with the version of the rules that made the graph; without one, the first."""
 
 _RECORDS_A_READ = 500
 
@@ -27,7 +27,7 @@ _log = logging.getLogger("clew.graph")
 
 
 def said_by(draft: Draft, places: Sequence[Place]) -> tuple[str, Extract]:
-    """Whose entities a record names, and what it says of them; nothing where it stands in nobody's reach."""
+    """The owner of the entities that a record names, and what it says of them; nothing where it has no owner."""
     owner = owner_of_record(place.collection for place in places)
     if owner is None:
         return SHARED, Extract()
@@ -57,16 +57,16 @@ WORKER = Worker(_link_some, Task.LINK, needs_meaning=False)
 
 
 def _read(task: QueuedTask) -> tuple[str, Extract]:
-    """What a record says. One that the rules fail on says nothing: those behind it must not wait for it."""
+    """What a record says; nothing where the rules fail on it, so that the records behind it do not wait."""
     try:
         return said_by(task.draft, task.places)
-    except Exception:  # noqa: BLE001 — whatever a text does to a rule, the queue goes on
+    except Exception:  # noqa: BLE001 — the queue goes on, whatever a text does to a rule
         _log.exception("record %d was not read for the graph", task.record_key)
         return SHARED, Extract()
 
 
 def renew(parts: Parts) -> int:
-    """Where the graph was made by other rules, every record waits to be read again; gives how many do."""
+    """Queues every record to be read again where other rules made the graph; gives how many."""
     if int(parts.store.bookmark(_RULES) or 1) == RULES_VERSION:
         return 0
     count = parts.store.queue_links()
@@ -75,7 +75,7 @@ def renew(parts: Parts) -> int:
 
 
 def finding(parts: Parts) -> Finding:
-    """Checks that the graph is what its records say. Records that still wait to be read are not checked."""
+    """Checks that the graph holds what its records say. Skips records that still wait to be read."""
     wrong = [f"record {key}" for key, _ in _contradicted(parts, settled=True)]
     counts = parts.store.graph_counts(None)
     proof = f"{counts.entities} entities and {counts.edges} edges are what their records say"

@@ -1,8 +1,8 @@
-"""Which projects an idea belongs to, each with the way that justifies it.
+"""Finds the projects that an idea belongs to, each with the path that justifies it.
 
-An idea leads into the graph in two ways: it names entities, and records resemble it that name some. From there it goes
-on, up to three steps, to projects. What leads to a project by several ways speaks for it more than what leads there by
-one; ways through what everything mentions speak for little.
+An idea leads into the graph in two ways: it names entities, and it resembles records that name some. From there it goes
+on, up to three steps, to projects. Several ways to a project count more than one; a way through an entity that
+everything mentions counts little.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from clew.features.graph.operations import (
     GraphPath,
     GraphStep,
 )
-from clew.features.graph.service import named_in
-from clew.features.graph.show import IDEA, Display, in_words, source_of
+from clew.features.graph.service import Display, in_words, source_of
 from clew.features.graph.view import GraphView, Node, at_one_moment
-from clew.features.graph.walk import Route, damping_of, extended_by_one
+from clew.features.graph.walk import Route, damping_of, extend, named_in
 from clew.kernel.intake import check_unicode
 from clew.kernel.operations import Search
 from clew.kernel.parts import Parts
@@ -37,23 +36,23 @@ MAX_IDEA_CHARS = 4000
 _HOPS = 3
 _BEAM = 32
 _RESEMBLING = 48
-"""Records like the idea that lead into the graph."""
+"""Records like the idea to start from."""
 
 _CONTRAST = 8
-"""How fast likeness loses its word behind the likest record: models give everything some likeness."""
+"""How fast likeness counts less behind the likest record: models give everything some likeness."""
 
 _UNLIKE, _ALIKE = 0.4, 0.55
-"""Likeness in meaning below which a record has nothing to do with the idea, and from which it has its full word.
+"""Likeness in meaning below which a record does not count, and from which it counts fully.
 
 An idea that belongs to no project is still a little like something in every store: short ones reach 0.3 to 0.5 with
 notes they have nothing in common with, ideas that belong somewhere 0.4 to 0.7 with those of their project."""
 
 _NAMED, _RESEMBLED, _ALSO_NAMED = 0.9, 0.8, 0.35
-"""What a way starts with: an entity the idea names, the project or the note of a like record, and what else such a
-record names."""
+"""The strength that a way starts with: at an entity the idea names, at the project or the note of a like record, at
+another entity of such a record."""
 
 _NEXT_BEST = 0.5
-"""What each further way to a project counts, against the one before it."""
+"""The weight of each further way to a project, against the one before it."""
 
 
 class _Start(NamedTuple):
@@ -66,7 +65,7 @@ class _Start(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """What the way rests on: the same record, or the same name, is the same ground."""
+        """The record or the name that the way rests on; the same evidence counts once."""
         return f"{self.node.kind}:{self.node.name}" if self.record is None else self.record.ref
 
 
@@ -100,30 +99,30 @@ def _named_starts(view: GraphView, idea: str) -> list[_Start]:
 
 
 def _resembling_starts(parts: Parts, view: GraphView, similar: Sequence[Found]) -> list[_Start]:
-    """What like records name. A record that names its project speaks for that, and little for what else it names."""
+    """Starts at the entities of like records: strong at its project or note, weak at the others."""
     like = {Place(item.record.collection, item.record.id): item for item in similar}
     likest = max(map(_likeness, similar), default=0.0)
     starts = []
     for place, entity in parts.store.entities_seen(list(like), view.owners, untrusted=view.untrusted):
         node, item = view.node_of(entity), like[place]
-        word = _word(item)
-        if word > 0:
+        weight = _weight(item)
+        if weight > 0:
             contrast = (_likeness(item) / likest) ** _CONTRAST
             share = _RESEMBLED if _is_home(node, item) else _ALSO_NAMED
-            starts.append(_Start(node, share * word * contrast, item))
+            starts.append(_Start(node, share * weight * contrast, item))
     return starts
 
 
 def _likeness(item: Found) -> float:
-    """Meaning counts once more where it is known: an idea says in words of its own what a project says in others."""
+    """Meaning counts once more where it is known: an idea puts in other words what a project says."""
     similarity, dense = item.candidate.similarity, item.candidate.dense
     return similarity if dense is None else (similarity + dense) / 2
 
 
-def _word(item: Found) -> float:
-    """What a record's likeness says for what it names: nothing where its meaning is not near.
+def _weight(item: Found) -> float:
+    """How much a like record counts: nothing where its meaning is not near.
 
-    Where meaning is not known, the record shares words with the idea, or it would not have been found.
+    Where meaning is not known, the record shares words with the idea, or search would not have found it.
     """
     likeness = _likeness(item)
     if item.candidate.dense is None:
@@ -132,12 +131,12 @@ def _word(item: Found) -> float:
 
 
 def _is_home(node: Node, item: Found) -> bool:
-    """Whether a record belongs to a project, or stands in a note."""
+    """Whether the node is a project or the note of the record."""
     return node.kind is EntityKind.PROJECT or node.name == canonical(str(item.record.metadata.get("source_doc", "")))
 
 
 def _ways_to_projects(view: GraphView, starts: Sequence[_Start]) -> dict[Node, list[_Way]]:
-    """By project: the best way to it from each start, so that the same evidence counts once."""
+    """By project: the best way to it from each start."""
     found: dict[Node, dict[str, _Way]] = {}
     frontier = [_Way(start, Route(start.strength, (start.node,), ())) for start in starts]
     for hop in range(_HOPS + 1):
@@ -158,9 +157,9 @@ def _keep_best(ways: dict[str, _Way], way: _Way) -> None:
 
 
 def _one_step_on(view: GraphView, ways: Sequence[_Way]) -> list[_Way]:
-    """Of several ways from one start to a node, the strongest goes on."""
+    """Extends the ways by a step. Of several ways from one start to a node, the strongest goes on."""
     best: dict[tuple[Node, str], _Way] = {}
-    for place, after in extended_by_one(view, [way.route for way in ways]):
+    for place, after in extend(view, [way.route for way in ways])[0]:
         start = ways[place].start
         key = (after.end, start.origin)
         if key not in best or best[key].route.score < after.score:
@@ -169,7 +168,7 @@ def _one_step_on(view: GraphView, ways: Sequence[_Way]) -> list[_Way]:
 
 
 def _together(ways: Iterable[_Way]) -> float:
-    """Given the best way first: what several ways say together."""
+    """The strength of several ways together, given the best first."""
     doubt = 1.0
     for place, way in enumerate(ways):
         doubt *= 1.0 - min(way.route.score, 0.99) * _NEXT_BEST**place
@@ -196,4 +195,4 @@ def _path(display: Display, way: _Way) -> GraphPath:
     )
     rest = display.path(route).steps if route.links else ()
     steps = (first, *rest)
-    return GraphPath(score=route.score, start=None, steps=steps, text=in_words(IDEA, steps))
+    return GraphPath(score=route.score, start=None, steps=steps, text=in_words("idea", steps))

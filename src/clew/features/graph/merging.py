@@ -1,27 +1,27 @@
-"""Entities that may be one: proposed with the reason, merged and parted on the operator's word alone."""
+"""Proposes entities that may be one, and merges and parts them on the operator's word alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from clew.core import identity
+from clew.core.identity import ID_BYTES, digest
+from clew.core.model import Provenance
 from clew.core.operation import Done
 from clew.errors import InvalidInput, NotFound
-from clew.features.graph.aliases import Name, aliases_of, drop_alias, keep_alias, merged_for
-from clew.features.graph.names import kind_of_name
 from clew.features.graph.operations import GraphMerge, GraphMergeList, GraphMergeProposal, GraphMerges, GraphUnmerge
 from clew.features.graph.service import entity_named, every_entity
-from clew.features.graph.view import GraphView, Node, at_one_moment
-from clew.kernel.intake import check_unicode
+from clew.features.graph.view import ALIAS, GraphView, Node, aliases_of, at_one_moment, merged_for, merged_pair
+from clew.kernel.intake import check_unicode, make_draft
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.services import serves
-from clew.text.entities import EntityKind, canonical
+from clew.kernel.views import every
+from clew.storage.protocol import NewRecord, Place, Task
+from clew.text.entities import EntityKind, canonical, owners_seen_by
 
 MAX_PROPOSALS = 500
 _SCANNED = 20_000
-_LEAST_SPELT_CHARS = 6
-_NEVER_MISSPELT = frozenset({EntityKind.FILE, EntityKind.DECISION})
-"""Kinds in which one other letter is another thing."""
 
 
 @at_one_moment
@@ -32,7 +32,6 @@ def merges(parts: Parts, request: GraphMerges) -> GraphMergeList:
     nodes = list(dict.fromkeys(view.node_of(entity) for entity in every_entity(view, at_most=_SCANNED)))
     proposals = dict.fromkeys(_written_alike(nodes))
     proposals.update(dict.fromkeys(_repos_of_projects(nodes)))
-    proposals.update(dict.fromkeys(_misspelt(nodes)))
     counts = view.namings({node for keep, drop, _ in proposals for node in (keep, drop)})
     told = [_proposal(one, other, why, counts[one] >= counts[other]) for one, other, why in proposals]
     merged = merged_for(parts, None) | merged_for(parts, request.user_id)
@@ -40,8 +39,7 @@ def merges(parts: Parts, request: GraphMerges) -> GraphMergeList:
     return GraphMergeList(
         proposals=tuple(told[:limit]),
         merged=tuple(
-            _proposal(Node(*aliases.get(dropped, kept)), Node(*dropped), "merged", True)
-            for dropped, kept in sorted(merged.items())
+            _proposal(aliases.get(dropped, kept), dropped, "merged", True) for dropped, kept in sorted(merged.items())
         ),
     )
 
@@ -52,7 +50,7 @@ def merge(parts: Parts, request: GraphMerge) -> Done:
     keep, drop = entity_named(view, request.keep), entity_named(view, request.drop)
     if keep == drop:
         raise InvalidInput(f"{_written(keep)} is one entity already{_way_back(parts, request)}")
-    keep_alias(parts, request.user_id, (drop.kind, drop.name), (keep.kind, keep.name))
+    _keep_alias(parts, request.user_id, drop, keep)
     return Done(count=1)
 
 
@@ -64,21 +62,20 @@ def unmerge(parts: Parts, request: GraphUnmerge) -> Done:
         raise NotFound(f"{request.name[:80]!r} was not merged into anything")
     if len(found) > 1:
         raise InvalidInput(f"{request.name[:80]!r} may be {' or '.join(map(_written, found))}")
-    drop_alias(parts, request.user_id, found[0])
+    parts.store.remove(identity.aliases_of(request.user_id), [_alias_id(found[0])])
     return Done(count=1)
 
 
-def _merged_as(merged: Iterable[Name], text: str) -> list[Node]:
-    """What somebody may mean by a name that was merged, which may be given as `kind:name`."""
+def _merged_as(merged: Iterable[Node], text: str) -> list[Node]:
+    """The merged nodes that a name, or `kind:name`, may mean."""
     kind, _, rest = text.partition(":")
     is_kind = kind in set(EntityKind) and bool(rest.strip())
-    name = rest if is_kind else text
-    names = {canonical(name), canonical(kind_of_name(name)[1])}
-    return [Node(*item) for item in sorted(merged) if item[1] in names and (not is_kind or item[0] == kind)]
+    name = canonical(rest if is_kind else text)
+    return [node for node in sorted(merged) if node.name == name and (not is_kind or node.kind == kind)]
 
 
 def _way_back(parts: Parts, request: GraphMerge) -> str:
-    """How names are parted that were merged; nothing where they have always been one."""
+    """The command that parts merged names; empty where they were never apart."""
     for user_id in dict.fromkeys([request.user_id, None]):
         merged = merged_for(parts, user_id)
         dropped = [*_merged_as(merged, request.drop), *_merged_as(merged, request.keep)]
@@ -89,7 +86,7 @@ def _way_back(parts: Parts, request: GraphMerge) -> str:
 
 
 def _proposal(keep: Node, drop: Node, reason: str, in_order: bool) -> GraphMergeProposal:
-    """What more records name is kept."""
+    """`in_order` says whether the first of the two is the one to keep: more records name it."""
     kept, dropped = (keep, drop) if in_order else (drop, keep)
     return GraphMergeProposal(keep=_written(kept), drop=_written(dropped), reason=reason)
 
@@ -103,7 +100,7 @@ def _bare(name: str) -> str:
 
 
 def _written_alike(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, str]]:
-    """The same letters and digits, whatever stands between them."""
+    """Names with the same letters and digits, whatever is between them."""
     by_letters: dict[tuple[EntityKind, str], Node] = {}
     for node in nodes:
         bare = _bare(node.name)
@@ -113,7 +110,7 @@ def _written_alike(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, str]]:
 
 
 def _repos_of_projects(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node, str]]:
-    """A repository that is called like a project, or a concept that is called so but for marks."""
+    """Repositories and concepts with the name of a project."""
     projects = {_bare(node.name): node for node in nodes if node.kind is EntityKind.PROJECT}
     for node in nodes:
         project = projects.get(_bare(node.name.rpartition("/")[2]))
@@ -121,32 +118,45 @@ def _repos_of_projects(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node, str]
             yield project, node, f"a {node.kind} that is called like the project"
 
 
-_MOST_ALIKE = 8
-"""Of names that one letter tells apart; more of them are a series, and no misspellings."""
+# --- the records of merges -----------------------------------------------------------------------------
 
 
-def _misspelt(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, str]]:
-    """Names of one kind that a single letter tells apart: left out, put in, another, or two that changed places.
+def forget_unnamed(parts: Parts) -> int:
+    """Drops merges of names that no record gives any more: a purged name must not live on in them.
 
-    Two such names have a form in common that lacks one letter, so that only those have to be compared.
+    Not while records wait to be read for the graph: until then nobody knows which names there are.
     """
-    by_form: dict[tuple[EntityKind, str], list[Node]] = {}
-    for node in nodes:
-        if node.kind in _NEVER_MISSPELT or len(node.name) < _LEAST_SPELT_CHARS or not node.name.isalpha():
+    with parts.store.reading():
+        is_settled = parts.store.graph_counts(()).pending == 0
+        unnamed = list(_unnamed(parts)) if is_settled else []
+    return sum(parts.store.remove(place.collection, [place.id]) for place in unnamed)
+
+
+def _unnamed(parts: Parts) -> Iterator[Place]:
+    for collection, _ in parts.store.collections():
+        if identity.kind_of(collection) != "_aliases":
             continue
-        for form in {node.name, *(node.name[:at] + node.name[at + 1 :] for at in range(len(node.name)))}:
-            others = by_form.setdefault((node.kind, form), [])
-            if len(others) == _MOST_ALIKE:
-                continue
-            yield from ((other, node, "one letter differs") for other in others if _one_letter_apart(other, node))
-            others.append(node)
+        owner = identity.owner_of(collection)
+        owners = owners_seen_by(None if owner == identity.GLOBAL else identity.owner_of(owner), None)
+        for record in every(parts, collection):
+            names = list(dict.fromkeys(node.name for node in merged_pair(record.metadata) or ()))
+            found = {entity.name for entity in parts.store.entities_named(names, owners, untrusted=True)}
+            if not names or found != set(names):
+                yield Place(collection, record.id)
 
 
-def _one_letter_apart(one: Node, other: Node) -> bool:
-    shorter, longer = sorted((one.name, other.name), key=len)
-    if one == other or len(longer) - len(shorter) > 1:
-        return False
-    if len(shorter) == len(longer):
-        apart = [(a, b) for a, b in zip(shorter, longer, strict=True) if a != b]
-        return len(apart) == 1 or (len(apart) == 2 and apart[0] == apart[1][::-1])
-    return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
+def _keep_alias(parts: Parts, user_id: str | None, dropped: Node, kept: Node) -> None:
+    draft = make_draft(
+        parts,
+        f"{_written(dropped)} is {_written(kept)}",
+        role=None,
+        provenance=Provenance.MEMORY,
+        ts_ms=parts.clock.now_ms(),
+        metadata={ALIAS: {"drop": [*dropped], "keep": [*kept]}},
+    )
+    tasks = (Task.EMBED,) if parts.meaning.wanted else ()
+    parts.store.put([NewRecord(draft, Place(identity.aliases_of(user_id), _alias_id(dropped)), tasks)])
+
+
+def _alias_id(dropped: Node) -> str:
+    return digest(*dropped, size_bytes=ID_BYTES).hex()

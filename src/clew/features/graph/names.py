@@ -1,8 +1,8 @@
-"""Where a text names something: paths, repositories, packages, identifiers, tools, people, links, proper names.
+"""Finds what a text names: files, repositories, packages, identifiers, tools, projects, people, links, proper names.
 
-Packages are tools, and so are the pages of package registries. Identifiers, error classes and ticket numbers are
-concepts. The address of a repository on a code host is a repo, an address that ends in a file is that file, and any
-other is the concept of its host. A name in a wiki link is a concept unless it is known as something else.
+Every pattern takes time linear in the length of the text. A missed name leaves a gap that other records may close; a
+word that is no name joins everything with everything. So a capital alone makes no name of common words, of words with
+the ending of a participle or an adverb, or of a word in capitals throughout.
 """
 
 from __future__ import annotations
@@ -11,34 +11,108 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clew.features.graph import patterns
-from clew.features.graph.words import (
-    AMBIGUOUS_ALIASES,
-    CODE_HOSTS,
-    FRAMEWORK_WORDS,
-    GENERIC,
-    GIVEN_NAMES,
-    ONLY_CAPITALISED,
-    OPENERS,
-    PACKAGE_STEPS,
-    PROJECT_QUALIFIERS,
-    TOOLS,
-    is_ordinary,
-)
 from clew.text.entities import EntityKind, canonical, tidy
 
 MAX_CHARS = 12_000
-"""Of a text. What names more than a record may name in so many characters is a list, and its rest adds nothing."""
+"""Of a text. A record names only so many entities; a text that names more in so many characters is a list."""
 
 MAX_SPANS = 200
 _MAX_WORDS = 4
 _LEAST_CHARS = 3
 
+_TITLES = """Python, JavaScript, TypeScript, Node.js, Django, Flask, FastAPI, Postgres, PostgreSQL, MySQL, MariaDB,
+SQLite, DuckDB, MongoDB, Redis, Memcached, Elasticsearch, Kafka, RabbitMQ, MQTT, Celery, Airflow, Docker,
+Kubernetes, Terraform, Ansible, Nginx, Grafana, Prometheus, GitHub, GitLab, Jenkins, NumPy, Pandas, Polars, PyTorch,
+TensorFlow, OpenCV, Ollama, ChatGPT, Claude, Raspberry Pi, Home Assistant, Arduino, Zigbee, Obsidian, LaTeX,
+Pandoc, pytest"""
+TOOLS = {title.casefold(): title for title in _TITLES.replace("\n", " ").split(", ")}
+"""Tools that many people write about: the name in lower case, and how it is written."""
+
+_GENERIC = frozenset(
+    """a about after again all also although an and another answer any app april are as ask at august background be
+    because before best better big both but by call can caution changes client code comments conclusion config contents
+    context current data date dear december default description design details did do docs does done each error every
+    example examples existing few file files final first fix fixes for former friday from further future general get
+    go goal goals good great group has have he hello help her here hey hi his history hobby home how however i i'd i'll
+    i'm i've idea ideas if important in info input internal introduction is issue issues it it's its january july june
+    just keep large last later let let's like link links list little log look main make many march may maybe message
+    monday more most my name need new next no none not note notes november now october of ok okay old on one only open
+    options or original other our output overview own part path people personal pet plan plans please private problem
+    problems progress project projects put question questions read readme reason references related release result
+    results review right run same sample saturday scope second section see september she should show side similar
+    since single small so solution some something source start status step steps still summary sunday sure system task
+    tasks team test tests text thank thanks that that's the their them then there these they thing things this those
+    though thursday time title to today todo tomorrow tool tools topic tuesday two type update updates us usage use user
+    users using version very wait warning we wednesday week weekend well what what's when where which while who whole
+    why will with without work would wow yeah year yes yesterday you your""".split()
+)
+"""Words that open sentences, head sections or say which one is meant, and name nothing by themselves."""
+
+_ORDINARY_ENDING = re.compile(r"[a-z]{2,}(?:ed|ing|ly|[ai]ble|tions?|ness|ments?|ful|less|ive|ize)")
+_CODE_HOSTS = frozenset({"github.com", "gitlab.com", "codeberg.org", "bitbucket.org", "git.sr.ht"})
+_ENDINGS = (
+    r"(?:py|pyi|ipynb|jsx?|tsx?|mjs|cjs|go|rs|c|h|cc|cpp|hpp|cs|java|kt|swift|rb|php|pl|lua|sh|bash|zsh|ps1|sql|html"
+    r"|s?css|vue|jsonl?|ya?ml|toml|ini|cfg|conf|xml|csv|md|mdx|rst|txt|log|lock|tf|proto|gradle|db|sqlite|pdf|png"
+    r"|svg|onnx|parquet|service|plist)"
+)
 _FENCE_LINE = re.compile(r"^[ \t]{0,12}(?:```|~~~)[^\n]{0,80}$", re.MULTILINE)
-_IDENTIFIER = re.compile(r"(?=[A-Za-z_][\w.-]{2,60}(?:\(\))?\Z)(?=.{0,60}(?:[_.()]|[a-z][A-Z]|[a-z]-[a-z]))")
-_SHOUTED = re.compile(r"[A-Z]{6,}\Z")
-_NO_FILES = frozenset({"process.env", "import.meta.env"})
-_STANDARD_MODULES = frozenset("os sys re io json time math typing pathlib logging collections dataclasses abc".split())
+_URL = re.compile(r"\bhttps?://([^\s/<>\"'`)\]]{1,100})/?([^\s<>\"'`)\]?#]{0,300})[^\s<>\"'`)\]]{0,300}")
+_GIT_REMOTE = re.compile(r"\bgit@[\w.-]{3,60}:([\w.-]{1,60}/[\w.-]{1,80})")
+_FILE = re.compile(
+    r"(?<![\w./:\\~@+-])(?:~/|\.{1,2}/|/)?"
+    rf"(?:[\w.@+-]{{1,64}}/){{0,12}}[\w.@+-]{{1,64}}\.{_ENDINGS}(?![\w(/-])"
+    r"|(?<![\w./-])(?:Dockerfile|Makefile)\b"
+)
+_FILE_ENDING = re.compile(rf"\.{_ENDINGS}\b|(?:Docker|Make)file\b")
+_INSTALLED = re.compile(
+    r"\b(?:pip3?|pipx|uv|npm|pnpm|yarn|cargo|brew|gem|poetry|conda|apt|apt-get) (?:install|add) "
+    r"(?:-{1,2}[\w-]{1,20} ){0,3}([@A-Za-z][\w.@/-]{1,60})"
+)
+_IDENTIFIER = re.compile(
+    r"(?<![\w.$/-])(?:"
+    r"[A-Z][a-z0-9]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6}"
+    r"|[a-z][a-z0-9]{1,30}(?:_[a-z0-9]{1,30}){1,6}"
+    r"|[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}"
+    r"|[a-z]\w{1,40}(?:\.\w{1,40}){0,4}(?=\(\))"
+    r"|[A-Z]{2,8}-\d{1,6})(?![\w/-])"
+)
+_ERROR = re.compile(r"(?<![\w.])[A-Z]\w{2,60}(?:Error|Exception)(?!\w)")
+_WORD = re.compile(r"[A-Za-z][\w.+#-]{1,30}")
+_HANDLE = re.compile(r"(?<![\w@./`])@(?!property|staticmethod|classmethod|dataclass)([A-Za-z][\w-]{2,38})(?![\w/.(-])")
+_PERSON_NAME = r"([A-Z][a-zà-ÿ]{1,20}(?:[ -][A-Z][a-zà-ÿ]{1,20})?)"
+_PERSON = re.compile(
+    r"\b(?:(?:[Cc]olleague|[Bb]oss|[Ff]riend|[Ww]ife|[Hh]usband|[Ss]ister|[Bb]rother|[Dd]r\.|[Mm]rs?\.|[Mm]s\."
+    r"|[Aa]sk(?:ed)?|[Tt]old|(?:[Mm]et|[Mm]eeting|[Ss]poke|[Cc]all) with|[Tt]alked to|[Aa]ccording to"
+    rf"|(?:[Rr]eviewed|[Oo]wned) by|[Aa]ssigned to) {_PERSON_NAME}"
+    rf"|{_PERSON_NAME} (?:said|says|told|asked|suggested|thinks|wants|prefers|wrote|mentioned|agreed|reviewed))\b"
+)
+_PROPER = re.compile(r"(?<=[a-z0-9,)] )[A-Z][A-Za-z0-9+-]{1,30}(?: [A-Z][A-Za-z0-9+-]{1,30}){0,3}(?![\w(])")
+_OPENING = re.compile(
+    r"(?:^|(?<=[.!?] )|(?<=[-*] ))[A-Z][A-Za-z0-9+-]{0,30}(?: [A-Z][A-Za-z0-9+-]{1,30}){0,3}(?![\w(])", re.MULTILINE
+)
+_MARKED_UP = re.compile(
+    r"\*\*(?P<bold>[^*\n]{2,60})\*\*|\[\[(?P<link>[^\]|\n]{1,80})(?:\|[^\]\n]{0,80})?\]\]"
+    r"|(?<![\w&/#])#(?P<tag>[A-Za-z][\w-]{2,30})\b"
+)
+_PROJECT = re.compile(r"\b[Pp]roject ([A-Z][\w-]{1,30})\b|\b([A-Z][\w-]{1,30}) (?:project|Project)\b")
+_CALLED_A_PROJECT = re.compile(
+    r"\b([A-Z][\w-]{1,30}(?: [A-Z][\w-]{1,30}){0,2}) is (?:an?|my|our|the) (?:[\w'-]{1,20} ){0,3}project\b"
+)
+
+VERB = re.compile(
+    r"\b(?:"
+    r"(?P<uses>uses?|using|built (?:on|with)|runs? on|running on|powered by|written in|based on|depends? on"
+    r"|depending on|rel(?:y|ies) on|requires?|needs|imports|deployed (?:on|to|with)"
+    r"|stor(?:es?|ed|ing) (?:\w{1,20} ){0,3}in|integrates? with|backed by)"
+    r"|(?P<blocked_by>(?:blocked|stuck|held up|waiting) (?:by|on|for|until))"
+    r"|(?P<blocks>blocks|is blocking)"
+    r"|(?P<evaluates>compar(?:es?|ed|ing)(?: (?:with|to|against))?|evaluat(?:es?|ed|ing)|benchmark(?:s|ed|ing)?"
+    r"|versus|vs\.?|considering|prototyp(?:ed|ing) with|tr(?:ied|ying) out)"
+    r"|(?P<decides>decided (?:to (?:use|adopt|keep|try|go with|move to|switch to|drop)|on|for|against)|chose|picked"
+    r"|settled on|went with|going with|switched to|switching to|migrat(?:ed|ing) to|moved to|adopted)"
+    r")\b"
+)
+"""Words that say how the name before them is joined with the name behind them, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,20 +129,20 @@ def names_in(text: str, *, written: bool = False) -> list[Span]:
     """What a text names, in its order, each part of it once. `written` is for notes, where markup means something."""
     prose = _without_fences(text) if "```" in text or "~~~" in text else text
     taken = _Taken(len(text))
-    for find, where in ((_addresses, text), (_files, text), (_packages, text), (_code_spans, prose)):
-        taken.add(find(where))
+    for find in (_addresses, _files, _packages):
+        taken.add(find(text))
     if written:
         taken.add(_marked_up(prose))
-    for find in (_projects, _handles, _people, _identifiers, _tools, _proper_names):
+    for find in (_projects, _people, _identifiers, _tools, _proper_names):
         taken.add(find(prose))
     return sorted(taken.spans)
 
 
 def traces_in(text: str) -> list[Span]:
-    """What the output of a tool names that can be relied on: files and classes of errors."""
+    """What the output of a tool names reliably: files and classes of errors."""
     taken = _Taken(len(text))
     taken.add(_files(text))
-    taken.add(Span(*found.span(), EntityKind.CONCEPT, found[0]) for found in patterns.ERROR.finditer(text))
+    taken.add(Span(*found.span(), EntityKind.CONCEPT, found[0]) for found in _ERROR.finditer(text))
     return sorted(taken.spans)
 
 
@@ -77,34 +151,42 @@ def kind_of_name(title: str) -> tuple[EntityKind, str]:
     tool = TOOLS.get(canonical(title))
     if tool is not None:
         return EntityKind.TOOL, tool
-    for find in (_addresses, _files):
-        found = next((span for span in find(title.strip()) if span.end - span.start == len(title.strip())), None)
-        if found is not None:
-            return found.kind, found.title
-    return EntityKind.CONCEPT, title
+    title = title.strip()
+    spans = (span for find in (_addresses, _files) for span in find(title) if span.end - span.start == len(title))
+    found = next(spans, None)
+    return (EntityKind.CONCEPT, title) if found is None else (found.kind, found.title)
 
 
 def is_generic(title: str) -> bool:
     """Whether a name says nothing by itself: nothing but common words, digits or marks."""
     words = canonical(title).split()
-    return not words or all(word in GENERIC or not any(char.isalpha() for char in word) for word in words)
+    return not words or all(word in _GENERIC or not any(char.isalpha() for char in word) for word in words)
+
+
+def is_ordinary(title: str) -> bool:
+    """Whether only its capital could make a title a name: each of its words is common or has an ordinary ending."""
+    return all(word in _GENERIC or _ORDINARY_ENDING.fullmatch(word) for word in canonical(title).split())
 
 
 def project_named(title: str) -> str | None:
     """The project of this name, without the words that only say which one is meant; None where no name is left."""
-    words = title.split()
-    while words and words[0].casefold() in PROJECT_QUALIFIERS:
-        del words[0]
-    name = " ".join(words)
+    name = _without_common_start(title)
     return None if is_generic(name) or name.casefold() in TOOLS else name
 
 
 def called_a_project(text: str) -> Iterator[Span]:
     """What a text says to be a project."""
-    for found in patterns.CALLED_A_PROJECT.finditer(text) if " project" in text else ():
+    for found in _CALLED_A_PROJECT.finditer(text) if " project" in text else ():
         name = project_named(found[1])
         if name is not None:
             yield Span(found.end(1) - len(name), found.end(1), EntityKind.PROJECT, name)
+
+
+def plain_path(path: str) -> str:
+    """A path without the steps that only say where it starts."""
+    while path.startswith(("./", "../")):
+        path = path.partition("/")[2]
+    return path
 
 
 class _Taken:
@@ -124,7 +206,7 @@ class _Taken:
 
 
 def _without_fences(text: str) -> str:
-    """The text with blocks of code blanked: what they hold is code, and names its parts by the dozen."""
+    """The text with blocks of code blanked: code names its parts by the dozen."""
     marks = [found.span() for found in _FENCE_LINE.finditer(text)]
     for (start, _), (_, end) in zip(marks[::2], marks[1::2], strict=False):
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
@@ -132,157 +214,86 @@ def _without_fences(text: str) -> str:
 
 
 def _addresses(text: str) -> Iterator[Span]:
-    if "://" not in text and "git@" not in text:  # as in most texts; what follows takes far longer than this
-        return
-    for found in patterns.URL.finditer(text):
-        host, path = found[1].lower().removeprefix("www."), found[2].rstrip(".,;:!?").strip("/")
-        yield Span(*found.span(), *_addressed(host, path.partition("?")[0].partition("#")[0]))
-    for found in patterns.GIT_REMOTE.finditer(text):
-        yield Span(*found.span(), EntityKind.REPO, found[2].removesuffix(".git"))
-
-
-def _addressed(host: str, path: str) -> tuple[EntityKind, str]:
-    steps = path.split("/")
-    if host in CODE_HOSTS and len(steps) > 1:
-        return EntityKind.REPO, "/".join(steps[:2]).removesuffix(".git")
-    if steps[0] in PACKAGE_STEPS and len(steps) > 1:
-        return EntityKind.TOOL, TOOLS.get(steps[1].casefold(), steps[1])
-    is_file = patterns.FILE.fullmatch(steps[-1]) is not None
-    return (EntityKind.FILE, f"{host}/{path}") if is_file else (EntityKind.CONCEPT, host)
+    for found in _URL.finditer(text) if "://" in text else ():
+        host, steps = found[1].lower().removeprefix("www."), found[2].rstrip(".,;:!?").strip("/").split("/")
+        is_repo = host in _CODE_HOSTS and len(steps) > 1
+        title = "/".join(steps[:2]).removesuffix(".git") if is_repo else host
+        yield Span(*found.span(), EntityKind.REPO if is_repo else EntityKind.CONCEPT, title)
+    for found in _GIT_REMOTE.finditer(text) if "git@" in text else ():
+        yield Span(*found.span(), EntityKind.REPO, found[1].removesuffix(".git"))
 
 
 def _files(text: str) -> Iterator[Span]:
-    if not patterns.FILE_ENDING.search(text):
-        return
-    for found in patterns.FILE.finditer(text):
+    for found in _FILE.finditer(text) if _FILE_ENDING.search(text) else ():
         tool = TOOLS.get(found[0].casefold())
-        if tool is not None:
-            yield Span(*found.span(), EntityKind.TOOL, tool)
-        elif found[0] not in _NO_FILES:
+        if tool is None:
             yield Span(*found.span(), EntityKind.FILE, plain_path(found[0]))
-
-
-def plain_path(path: str) -> str:
-    """A path without the steps that only say where it starts."""
-    while path.startswith(("./", "../")):
-        path = path.partition("/")[2]
-    return path
+        else:
+            yield Span(*found.span(), EntityKind.TOOL, tool)
 
 
 def _packages(text: str) -> Iterator[Span]:
-    if not any(sign in text for sign in ("install ", "add ", "import ")):
-        return
-    for found in (*patterns.INSTALLED.finditer(text), *patterns.IMPORTED.finditer(text)):
-        place = found.lastindex or 1
-        name = found[place].rstrip(".")
-        if name not in _STANDARD_MODULES:
-            yield Span(*found.span(place), EntityKind.TOOL, TOOLS.get(name.casefold(), name))
-
-
-def _code_spans(text: str) -> Iterator[Span]:
-    for found in patterns.CODE_SPAN.finditer(text) if "`" in text else ():
-        kind, title = kind_of_name(found[1])
-        if kind is not EntityKind.CONCEPT or (_IDENTIFIER.match(found[1]) and not is_generic(found[1])):
-            yield Span(*found.span(), kind, title.removesuffix("()"))
+    for found in _INSTALLED.finditer(text):
+        name = found[1].rstrip(".")
+        yield Span(*found.span(1), EntityKind.TOOL, TOOLS.get(name.casefold(), name))
 
 
 def _marked_up(text: str) -> Iterator[Span]:
-    for pattern in (patterns.WIKI_LINK, patterns.BOLD, patterns.HASHTAG):
-        for found in pattern.finditer(text):
-            title = tidy(found[1])
-            says_nothing = is_generic(title) or (pattern is patterns.BOLD and is_ordinary(title))
-            if not says_nothing and len(title.split()) <= _MAX_WORDS:
-                yield Span(*found.span(), *kind_of_name(title))
+    for found in _MARKED_UP.finditer(text):
+        title = tidy(found[str(found.lastgroup)])
+        says_nothing = is_generic(title) or (found["bold"] and is_ordinary(title))
+        if not says_nothing and len(title.split()) <= _MAX_WORDS:
+            yield Span(*found.span(), *kind_of_name(title))
 
 
 def _projects(text: str) -> Iterator[Span]:
     yield from called_a_project(text)
-    for found in patterns.PROJECT.finditer(text) if "roject" in text else ():
+    for found in _PROJECT.finditer(text) if "roject" in text else ():
         name = project_named(found[1] or found[2])
         if name is not None:
             yield Span(*found.span(), EntityKind.PROJECT, name)
 
 
-def _handles(text: str) -> Iterator[Span]:
-    for found in patterns.HANDLE.finditer(text) if "@" in text else ():
-        if found[1] not in FRAMEWORK_WORDS:
-            yield Span(*found.span(), EntityKind.PERSON, found[1])
-
-
 def _people(text: str) -> Iterator[Span]:
-    if patterns.PERSON_CUES.isdisjoint(text.lower().split()):
-        return
-    for found in patterns.PERSON.finditer(text):
-        title = found[1] or found[2]
-        place = 1 if found[1] else 2
-        if not _has_generic(title) and title.casefold() not in TOOLS:
-            yield Span(*found.span(place), EntityKind.PERSON, title)
+    for found in _HANDLE.finditer(text) if "@" in text else ():
+        yield Span(*found.span(), EntityKind.PERSON, found[1])
+    for found in _PERSON.finditer(text):
+        place = found.lastindex or 1
+        if found[place].casefold() not in TOOLS and _GENERIC.isdisjoint(found[place].casefold().split()):
+            yield Span(*found.span(place), EntityKind.PERSON, found[place])
 
 
 def _identifiers(text: str) -> Iterator[Span]:
-    for found in patterns.IDENTIFIER.finditer(text) if patterns.CODE_SIGN.search(text) else ():
-        tool = TOOLS.get(found[0].casefold())
-        if tool is not None or not is_generic(found[0]):
-            yield Span(*found.span(), EntityKind.CONCEPT if tool is None else EntityKind.TOOL, tool or found[0])
+    for found in _IDENTIFIER.finditer(text):
+        if not is_generic(found[0]):
+            yield Span(*found.span(), *kind_of_name(found[0]))
 
 
 def _tools(text: str) -> Iterator[Span]:
-    words = {word.rstrip(".-") for word in patterns.WORD.findall(text.lower())}
-    for found in patterns.WORD.finditer(text) if not words.isdisjoint(TOOLS) else ():
+    for found in _WORD.finditer(text):
         word = found[0].rstrip(".-")
-        name = word.casefold()
-        if (
-            name in TOOLS
-            and name not in AMBIGUOUS_ALIASES
-            and (name not in ONLY_CAPITALISED or _is_a_name(text, found))
-        ):
-            yield Span(found.start(), found.start() + len(word), EntityKind.TOOL, TOOLS[name])
-
-
-def _is_a_name(text: str, found: re.Match[str]) -> bool:
-    """Whether a word is written as a name: with a capital that no sentence's beginning explains, or before a verb."""
-    if not found[0][0].isupper():
-        return False
-    before = text[max(found.start() - 2, 0) : found.start()]
-    is_inside = bool(before.strip()) and before[0] not in ".!?\n"
-    return is_inside or _precedes_verb(text, found.end())
+        if word.casefold() in TOOLS:
+            yield Span(found.start(), found.start() + len(word), EntityKind.TOOL, TOOLS[word.casefold()])
 
 
 def _proper_names(text: str) -> Iterator[Span]:
-    for pattern in (patterns.PROPER, patterns.OPENING):
+    for pattern in (_PROPER, _OPENING):
         for found in pattern.finditer(text):
-            title = _without_openers(found[0])
-            if len(title) < _LEAST_CHARS or is_generic(title) or _SHOUTED.match(title):
+            title = _without_common_start(found[0])
+            words = title.split()
+            if len(title) < _LEAST_CHARS or title.isupper() or words[-1].casefold() in _GENERIC:
                 continue
-            if pattern is patterns.PROPER or _opens_with_a_name(text, title, found.end()):
-                is_person = title.split()[0].casefold() in GIVEN_NAMES
-                kind, name = (EntityKind.PERSON, title) if is_person else kind_of_name(title)
-                if kind is EntityKind.CONCEPT and is_ordinary(title):
-                    continue
+            kind, name = kind_of_name(title)
+            if kind is EntityKind.CONCEPT and is_ordinary(title):
+                continue
+            # Every first word has a capital: two names in a row or a verb behind it tell that it is one.
+            if pattern is _PROPER or len(words) > 1 or VERB.match(text, found.end() + 1):
                 yield Span(found.end() - len(title), found.end(), kind, name)
 
 
-def _without_openers(title: str) -> str:
-    """Without the common words that a name may follow: `The Atlas` is about Atlas."""
+def _without_common_start(title: str) -> str:
+    """Without the common words before a name: `The Atlas` is about Atlas."""
     words = title.split()
-    while words and words[0].casefold() in OPENERS:
+    while words and words[0].casefold() in _GENERIC:
         del words[0]
-    return "" if words and words[-1].casefold() in GENERIC else " ".join(words)
-
-
-def _precedes_verb(text: str, end: int) -> bool:
-    return patterns.VERB.match(text, end + 1) is not None
-
-
-def _opens_with_a_name(text: str, title: str, end: int) -> bool:
-    """What opens a sentence has a capital in any case; two names in a row, an acronym, or a verb behind tell."""
-    return (
-        " " in title
-        or title.casefold() in GIVEN_NAMES
-        or (title.isupper() and title.isalpha())
-        or _precedes_verb(text, end)
-    )
-
-
-def _has_generic(title: str) -> bool:
-    return any(word.casefold() in GENERIC for word in title.split())
+    return " ".join(words)

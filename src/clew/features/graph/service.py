@@ -1,73 +1,57 @@
-"""Questions to the graph: what there is, what lies around it, how it is joined, and what a query leads to."""
+"""Answers questions to the graph: which entities there are, what lies around them, how they are joined."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
 
+from clew.core.model import Record
 from clew.core.operation import Done
 from clew.errors import InvalidInput, NotFound
-from clew.features.graph.names import MAX_CHARS, names_in
 from clew.features.graph.operations import (
     GraphDownstream,
     GraphEntities,
+    GraphEntity,
     GraphEntityList,
     GraphNeighbour,
     GraphNeighbourhood,
     GraphNeighbours,
+    GraphPath,
     GraphPathList,
     GraphPaths,
     GraphRebuild,
+    GraphSource,
     GraphStatus,
     GraphStatusView,
+    GraphStep,
     GraphUpstream,
 )
-from clew.features.graph.show import Display
 from clew.features.graph.view import GraphView, Link, Node, at_one_moment
 from clew.features.graph.walk import Allowed, Reached, Route, best_routes, reach
 from clew.kernel.derivation import home_of
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
+from clew.kernel.refs import place_of
 from clew.kernel.services import serves
 from clew.storage.graphing import Entity
-from clew.storage.protocol import Place
 from clew.text.entities import UPSTREAM, EdgeKind, EntityKind, canonical, owners_seen_by
+from clew.text.excerpts import one_line
 
 E = TypeVar("E", bound=StrEnum)
 
 MAX_LISTED = 1000
 MAX_NAME_CHARS = 1000
 _NAMES_SCANNED = 20_000
-"""Entities whose names are compared with one that is not known."""
+"""Entities to compare an unknown name with."""
 
 _LIKE = 0.72
-"""How alike two names must be for one to be offered for the other."""
+"""How alike two names must be to offer one for the other."""
 
 _OFFERED = 3
 _PAGE = 1000
-_MAX_WORDS_OF_A_NAME = 4
-_MAX_QUERY_WORDS = 48
-_LEADING = 6
-"""Entities of a query whose surroundings are looked at for a pack."""
-
-_LED_BEAM, _LED_FAN_OUT = 4, 16
-"""How far they are looked at: a pack waits for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Led:
-    """A record that the graph leads to from what a query names."""
-
-    place: Place
-    """Where it is at home."""
-    strength: float
-    """In (0, 1]."""
-    through: tuple[str, ...]
-    """References of the records that lead there from what the query names, edge by edge."""
 
 
 @at_one_moment
@@ -142,58 +126,8 @@ def status(parts: Parts, request: GraphStatus) -> GraphStatusView:
     return GraphStatusView(entities=counts.entities, edges=counts.edges, pending=counts.pending)
 
 
-def lead_to(
-    parts: Parts, query_text: str, user_id: str | None, session_id: str | None, limit: int, *, untrusted: bool = False
-) -> list[Led]:
-    """Records that lie up to two steps from what a query names, the strongest first; none where nothing is known."""
-    with parts.store.reading():
-        return _led(parts, GraphView(parts, user_id, session_id, untrusted=untrusted), query_text, limit)
-
-
-def _led(parts: Parts, view: GraphView, query_text: str, limit: int) -> list[Led]:
-    led: dict[int, tuple[float, Route]] = {}
-    for node in named_in(view, query_text)[:_LEADING]:
-        for route in _nearest(view, node):
-            for record in route.links[-1].records:
-                if record not in led or led[record][0] < route.score:
-                    led[record] = (route.score, route)
-    best = sorted(led.items(), key=lambda item: (-item[1][0], item[0]))[:limit]
-    walked = {link.records[0] for _, (_, route) in best for link in route.links[:-1]}
-    homes = parts.store.homes(sorted(walked.union(record for record, _ in best)))
-    places = {record: home for record in homes if (home := home_of(homes[record])) is not None}
-    return [
-        Led(
-            place=places[record],
-            strength=score,
-            through=tuple(
-                _ref(places[key]) for key in (*(link.records[0] for link in route.links[:-1]), record) if key in places
-            ),
-        )
-        for record, (score, route) in best
-        if record in places
-    ]
-
-
-def _ref(place: Place) -> str:
-    return f"{place.collection}/{place.id}"
-
-
-def named_in(view: GraphView, text: str) -> list[Node]:
-    """The entities that a text names: by what looks like a name in it, and by words that are names of some."""
-    text = text[:MAX_CHARS]
-    said = [canonical(span.title) for span in names_in(text)]
-    words = canonical(text).split()[:_MAX_QUERY_WORDS]
-    runs = (
-        canonical(" ".join(words[start : start + size]))
-        for size in range(_MAX_WORDS_OF_A_NAME, 0, -1)
-        for start in range(len(words) - size + 1)
-    )
-    names = [name for name in dict.fromkeys([*said, *runs]) if len(name) > 2]
-    return view.named(names) if names else []
-
-
 def entity_named(view: GraphView, text: str) -> Node:
-    """The entity somebody means. Raises NotFound, with what they may have meant."""
+    """The entity that a name means. Raises NotFound, with the likest names."""
     check_unicode("name", text)
     if not 0 < len(text) <= MAX_NAME_CHARS:
         raise InvalidInput(f"a name must have 1 to {MAX_NAME_CHARS} characters, not {len(text)}")
@@ -242,33 +176,21 @@ def _neighbourhood(parts: Parts, view: GraphView, start: Node, reached: Reached,
     )
 
 
-def _nearest(view: GraphView, node: Node) -> Iterable[Route]:
-    return reach(view, node, 2, beam=_LED_BEAM, fan_out=_LED_FAN_OUT).routes.values()
-
-
 def _likest(view: GraphView, text: str) -> list[Node]:
-    """Nodes whose names hold the text or are spelt nearly like it."""
+    """Nodes whose names contain the text, and then those whose names are spelt nearly like it."""
     wanted = canonical(text.partition(":")[2] if text.partition(":")[0] in set(EntityKind) else text)
-    graded: dict[Node, float] = {}
-    matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(wanted)
-    for entity in every_entity(view) if wanted else ():
-        likeness = 1.0 if entity.name == wanted else 0.9 if wanted in entity.name else _likeness(matcher, entity.name)
-        if likeness >= _LIKE:
-            node = view.node_of(entity)
-            graded[node] = max(graded.get(node, 0.0), likeness)
-    return sorted(graded, key=lambda node: (-graded[node], len(node.name), node))
-
-
-def _likeness(matcher: SequenceMatcher[str], name: str) -> float:
-    matcher.set_seq1(name)
-    if matcher.real_quick_ratio() < _LIKE or matcher.quick_ratio() < _LIKE:
-        return 0.0
-    return matcher.ratio()
+    if not wanted:
+        return []
+    nodes: dict[str, list[Node]] = {}
+    for entity in every_entity(view):
+        nodes.setdefault(entity.name, []).append(view.node_of(entity))
+    containing = sorted((name for name in nodes if wanted in name), key=lambda name: (len(name), name))
+    names = [*containing, *get_close_matches(wanted, nodes, MAX_LISTED, _LIKE)]
+    return list(dict.fromkeys(node for name in names for node in nodes[name]))
 
 
 def _own_of_page(view: GraphView, page: Sequence[Entity], kinds: Sequence[EntityKind]) -> list[Node]:
-    """The nodes of a page, each on the page of the first of its entities alone."""
+    """The nodes of a page. A node belongs to the page of the first of its entities."""
     nodes = ((entity, view.node_of(entity)) for entity in page)
     return [
         node
@@ -282,3 +204,71 @@ def _checked_steps(steps: int, highest: int, what: str = "depth") -> int:
     if not 1 <= steps <= highest:
         raise InvalidInput(f"{what} must be from 1 to {highest}, not {steps}")
     return steps
+
+
+# --- answers -------------------------------------------------------------------------------------------
+
+LINE_CHARS = 160
+
+
+class Display:
+    """Looks up the titles and sources to show, each once; meant for one request."""
+
+    def __init__(self, parts: Parts, view: GraphView) -> None:
+        self._parts = parts
+        self._view = view
+        self._entities: dict[Node, GraphEntity] = {}
+        self._sources: dict[int, GraphSource | None] = {}
+
+    def entity(self, node: Node) -> GraphEntity:
+        if node not in self._entities:
+            self.prepare([node])
+        return self._entities[node]
+
+    def prepare(self, nodes: Iterable[Node]) -> None:
+        """Look up many nodes at once."""
+        missing = [node for node in dict.fromkeys(nodes) if node not in self._entities]
+        if not missing:
+            return
+        titles, counts = self._view.titles(missing), self._view.namings(missing)
+        for node in missing:
+            self._entities[node] = GraphEntity(kind=node.kind.value, name=titles[node], records=counts[node])
+
+    def prepare_sources(self, links: Iterable[Link]) -> None:
+        """Look up the records of many links at once."""
+        wanted = dict.fromkeys(record for link in links for record in link.records)
+        missing = [record for record in wanted if record not in self._sources]
+        if not missing:
+            return
+        homes = {key: home for key, at in self._parts.store.homes(missing).items() if (home := home_of(at)) is not None}
+        ids: dict[str, list[str]] = {}
+        for home in homes.values():
+            ids.setdefault(home.collection, []).append(home.id)
+        found = {place_of(item): item for name, named in ids.items() for item in self._parts.store.get(name, named)}
+        for key in missing:
+            record = found.get(homes[key]) if key in homes else None
+            self._sources[key] = None if record is None else source_of(record)
+
+    def path(self, route: Route) -> GraphPath:
+        self.prepare(route.nodes)
+        self.prepare_sources(route.links)
+        steps = tuple(
+            self.step(link.kind.value, link.source == before, after, link.strength, link.records)
+            for link, before, after in zip(route.links, route.nodes, route.nodes[1:], strict=False)
+        )
+        start = self.entity(route.nodes[0])
+        return GraphPath(score=route.score, start=start, steps=steps, text=in_words(start.name, steps))
+
+    def step(self, kind: str, forward: bool, node: Node, strength: float, records: Sequence[int]) -> GraphStep:
+        sources = tuple(source for record in records if (source := self._sources.get(record)) is not None)
+        return GraphStep(kind=kind, forward=forward, to=self.entity(node), strength=strength, sources=sources)
+
+
+def source_of(record: Record) -> GraphSource:
+    return GraphSource(ref=record.ref, trust=record.trust.value, text=one_line(record.text, LINE_CHARS))
+
+
+def in_words(start: str, steps: Sequence[GraphStep]) -> str:
+    """A path in one line, with arrows as its edges point."""
+    arrows = (f" -{step.kind}-> " if step.forward else f" <-{step.kind}- " for step in steps)
+    return start + "".join(f"{arrow}{step.to.name}" for arrow, step in zip(arrows, steps, strict=True))

@@ -9,8 +9,7 @@ import msgspec
 
 from clew.errors import InvalidInput
 from clew.features.graph.operations import GraphEntity, GraphExport, GraphText
-from clew.features.graph.service import entity_named, every_entity
-from clew.features.graph.show import Display
+from clew.features.graph.service import Display, entity_named, every_entity
 from clew.features.graph.view import GraphView, Link, Node, at_one_moment
 from clew.features.graph.walk import reach
 from clew.kernel.parts import Parts

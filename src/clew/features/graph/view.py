@@ -1,19 +1,21 @@
 """The graph as one question may see it: whose entities, which of them are one, and what lies around them.
 
-An entity of a user and one of all that have the same kind and name are one node. A concept is a name of which nothing
-more is known; where the same name is also known as a project, a tool or something else, it is that. What the operator
-merged is one node, too. All of this happens when a question is asked: what records say stays as they said it.
+An entity of a user and a shared one with the same kind and name are one node. A concept is a name of which nothing more
+is known; where the same name is also a project, a tool or something else, the concept counts as that. Entities that the
+operator merged are one node, too. A merge is a record in an internal collection of its user or of all, not a change of
+the graph: it outlives a rebuild, and a purge of the user removes it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import NamedTuple, TypeVar
 
-from clew.features.graph.aliases import aliases_of
-from clew.features.graph.names import kind_of_name
+from clew.core import identity
+from clew.core.model import Metadata
 from clew.kernel.parts import Parts
+from clew.kernel.views import every
 from clew.storage.graphing import Edge, Entity
 from clew.text.entities import EdgeKind, EntityKind, canonical, owners_seen_by
 
@@ -21,16 +23,17 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 
 FAN_OUT = 48
-"""Edges that are read out of an entity and into it, the heaviest first: of a hub, nobody needs all of them."""
+"""Edges to read out of an entity and into it, the heaviest first: nobody needs all edges of a hub."""
 
 NAMINGS_COUNTED = 1000
 MAX_CITED = 2
-"""Records that are cited for one link."""
+"""Records to cite for one link."""
 
-_BY_PRECEDENCE = (
+BY_PRECEDENCE = (
     EntityKind.PROJECT, EntityKind.TOOL, EntityKind.PERSON, EntityKind.REPO, EntityKind.FILE, EntityKind.DECISION,
+    EntityKind.CONCEPT,
 )  # fmt: skip
-"""What a concept is taken for, where its name is known as several other things."""
+"""Of several kinds that one node could have, the first of these counts."""
 
 
 class Node(NamedTuple):
@@ -39,7 +42,7 @@ class Node(NamedTuple):
 
 
 class Link(NamedTuple):
-    """All that joins one node with another by edges of one kind and direction."""
+    """All edges of one kind from one node to another."""
 
     source: Node
     target: Node
@@ -54,13 +57,13 @@ class Link(NamedTuple):
 
 
 class GraphView:
-    """One question's sight of the graph. Remembers what it has looked up; meant for one request."""
+    """What one request may see of the graph. Remembers what it has looked up."""
 
     def __init__(self, parts: Parts, user_id: str | None, session_id: str | None, *, untrusted: bool = False) -> None:
         self._store = parts.store
         self.owners = owners_seen_by(user_id, session_id)
         self.untrusted = untrusted
-        self._aliases = {Node(*one): Node(*other) for one, other in aliases_of(parts, user_id).items()}
+        self._aliases = aliases_of(parts, user_id)
         self._merged: dict[Node, list[Node]] = {}
         for dropped, kept in self._aliases.items():
             self._merged.setdefault(kept, []).append(dropped)
@@ -74,20 +77,19 @@ class GraphView:
         return list(dict.fromkeys(found))
 
     def find(self, text: str) -> list[Node]:
-        """What somebody may mean by a name, which may be given as `kind:name`."""
+        """The nodes that a name, or `kind:name`, may mean."""
         kind, _, rest = text.partition(":")
         if kind in set(EntityKind) and rest.strip():
             merged = self._aliases.get(Node(EntityKind(kind), canonical(rest)))
             return [node for node in self.find(rest) if node.kind == kind or node == merged]
-        names = dict.fromkeys([canonical(text), canonical(kind_of_name(text)[1])])
-        return sorted(self.named([name for name in names if name]), key=lambda node: _rank(node.kind))
+        return sorted(self.named([canonical(text)]), key=lambda node: BY_PRECEDENCE.index(node.kind))
 
     def node_of(self, entity: Entity) -> Node:
         self._look_up([entity.name])
         return self._node(entity)
 
     def entities_of(self, node: Node) -> list[Entity]:
-        """The entities that a node stands for, by key."""
+        """The entities of a node, by key."""
         return self._entities([node])[node]
 
     def _entities(self, nodes: Iterable[Node]) -> dict[Node, list[Entity]]:
@@ -107,7 +109,7 @@ class GraphView:
         keys = self._keys(nodes)
         edges = self._store.edges_of([key for found in keys.values() for key in found], limit, untrusted=self.untrusted)
         ends = self._nodes_at({end for edge in edges for end in (edge.source, edge.target)})
-        links = _gathered((ends[edge.source], ends[edge.target], edge) for edge in _each_once(edges))
+        links = _gathered((ends[edge.source], ends[edge.target], edge) for edge in dict.fromkeys(edges))
         found: dict[Node, list[Link]] = {node: [] for node in nodes}
         for link in links:
             for end in {link.source, link.target} & found.keys():
@@ -115,13 +117,13 @@ class GraphView:
         return found
 
     def titles(self, nodes: Iterable[Node]) -> dict[Node, str]:
-        """How nodes are written: as their oldest record does that may be shown."""
+        """How to write each node: as in the oldest record that may be shown."""
         keys = {node: _own_first(node, found) for node, found in self._entities(nodes).items()}
         titles = self._store.titles([key for found in keys.values() for key in found], untrusted=self.untrusted)
         return {node: next((titles[key] for key in found if key in titles), node.name) for node, found in keys.items()}
 
     def namings(self, nodes: Iterable[Node]) -> dict[Node, int]:
-        """How many records name each node, as far as that is counted."""
+        """How many records name each node, counted up to a bound."""
         wanted = list(nodes)
         keys = self._keys([node for node in wanted if node not in self._counts])
         every = [key for found in keys.values() for key in found]
@@ -140,7 +142,7 @@ class GraphView:
                 self._named[entity.name].append(entity)
 
     def _nodes_at(self, keys: Iterable[int]) -> dict[int, Node]:
-        """Only a concept may be something else under the same name, and has to be looked up."""
+        """Looks up concepts alone: only a concept may be something else under the same name."""
         entities = self._store.entities_at(sorted(keys))
         self._look_up([entity.name for entity in entities if entity.kind is EntityKind.CONCEPT])
         return {entity.key: self._node(entity) for entity in entities}
@@ -149,13 +151,13 @@ class GraphView:
         kind = entity.kind
         if kind is EntityKind.CONCEPT:
             known = {item.kind for item in self._named.get(entity.name, ())}
-            kind = next((better for better in _BY_PRECEDENCE if better in known), kind)
+            kind = next((better for better in BY_PRECEDENCE if better in known), kind)
         node = Node(kind, entity.name)
         return self._aliases.get(node, node)
 
 
 def at_one_moment(ask: Callable[[Parts, Q], A]) -> Callable[[Parts, Q], A]:
-    """A question to the graph takes many small reads; they are of one moment, and so they are fast."""
+    """Runs the many small reads of a question in one snapshot, which also makes them fast."""
 
     @wraps(ask)
     def asked(parts: Parts, request: Q) -> A:
@@ -166,20 +168,11 @@ def at_one_moment(ask: Callable[[Parts, Q], A]) -> Callable[[Parts, Q], A]:
 
 
 def _own_first(node: Node, entities: Iterable[Entity]) -> list[int]:
-    """The entities of its own kind and name, and then those of its name, before those that are taken for it."""
+    """The keys of its entities: those of its own kind and name first, then those of its name, then merged ones."""
     ordered = sorted(
         entities, key=lambda entity: ((entity.kind, entity.name) != node, entity.name != node.name, entity)
     )
     return [entity.key for entity in ordered]
-
-
-def _rank(kind: EntityKind) -> int:
-    return _BY_PRECEDENCE.index(kind) if kind in _BY_PRECEDENCE else len(_BY_PRECEDENCE)
-
-
-def _each_once(edges: Iterable[Edge]) -> Iterator[Edge]:
-    """An edge between two of the entities asked about was read from both ends."""
-    return iter(dict.fromkeys(edges))
 
 
 def _gathered(joined: Iterable[tuple[Node, Node, Edge]]) -> list[Link]:
@@ -201,3 +194,47 @@ def _link(source: Node, target: Node, kind: EdgeKind, edges: Sequence[Edge]) -> 
     heaviest = max(edge.weight for edge in edges)
     strength = max(min(1.0 - doubt, (1.0 + heaviest) / 2), heaviest)
     return Link(source, target, kind, strength, tuple(edge.record for edge in clearest))
+
+
+# --- merged names --------------------------------------------------------------------------------------
+
+ALIAS = "alias"
+
+
+def aliases_of(parts: Parts, user_id: str | None) -> dict[Node, Node]:
+    """The node that each merged name leads to in the end, as a user sees it: their own merges override those for all.
+
+    The kept node gets the strongest kind of the nodes merged into it, so that no project is lost in a concept. Where
+    that is not its own kind, its own name leads there, too.
+    """
+    given = merged_for(parts, None) | merged_for(parts, user_id)
+    ends = {dropped: _end(given, dropped) for dropped in given}
+    kinds: dict[Node, EntityKind] = {}
+    for dropped, end in ends.items():
+        kinds[end] = min(kinds.get(end, end.kind), dropped.kind, key=BY_PRECEDENCE.index)
+    raised = {end: Node(kind, end.name) for end, kind in kinds.items() if kind is not end.kind and end not in given}
+    return raised | {dropped: raised.get(end, end) for dropped, end in ends.items() if raised.get(end, end) != dropped}
+
+
+def merged_for(parts: Parts, user_id: str | None) -> dict[Node, Node]:
+    """Each merge for this user alone, or for all, as the operator gave it."""
+    records = every(parts, identity.aliases_of(user_id))
+    return dict(pair for record in records if (pair := merged_pair(record.metadata)) is not None)
+
+
+def merged_pair(metadata: Metadata) -> tuple[Node, Node] | None:
+    """The dropped and the kept name of a record of a merge."""
+    match metadata.get(ALIAS):
+        case {"drop": [str(kind), str(name)], "keep": [str(into_kind), str(into)]}:
+            if {kind, into_kind} <= set(EntityKind):
+                return Node(EntityKind(kind), name), Node(EntityKind(into_kind), into)
+    return None
+
+
+def _end(given: dict[Node, Node], name: Node) -> Node:
+    """The last of merges that follow each other. A circle ends where it closes."""
+    seen = {name}
+    while (following := given.get(name)) is not None and following not in seen:
+        seen.add(following)
+        name = following
+    return name

@@ -19,7 +19,7 @@ from clew.core.model import Record
 from clew.core.ranking import SIMILARITY_ALONE, Weights
 from clew.core.relevance import BY_NAME
 from clew.features.facts.truth import owners_of
-from clew.features.graph.service import Led, lead_to
+from clew.features.graph.walk import Led, lead_to
 from clew.features.pack.choice import Choice, Lane, refs_in, superseded_by
 from clew.features.pack.operations import PackRequest
 from clew.features.pack.rules import Policy

@@ -19,7 +19,7 @@ from msgspec import Struct
 from clew.core import identity
 from clew.errors import InvalidInput, StoreError
 from clew.features.facts import writing as fact_endings
-from clew.features.graph import aliases as graph_aliases
+from clew.features.graph import merging as graph_merging
 from clew.features.ledger import artifacts
 from clew.features.ledger import log as capture_log
 from clew.features.ledger.lines import places_of
@@ -153,7 +153,7 @@ def _clean_files(parts: Parts, order: Purge, purged: Purged) -> int:
     """Everything beside the store, again where it was done before; how many captured lines were still there."""
     lines = capture_log.forget(parts, _belongs(order, purged))
     artifacts.remove(parts, purged.artifacts)
-    graph_aliases.forget_unnamed(parts)
+    graph_merging.forget_unnamed(parts)
     figures = counts_of(purged)
     _note_in_file(parts, order, figures)
     parts.store.finish_purge(order.id, figures)
