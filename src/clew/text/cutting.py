@@ -1,4 +1,4 @@
-"""Cutting what is too long to be taken in, visibly, and so that no secret is cut in half.
+"""Cuts a text that is too long to take in, visibly, and so that no secret is cut in half.
 
 Secrets are recognised by their whole shape. Half of a token or of a private key would pass, so a cut leaves out
 the word it falls into, and a key of which only one end would be left. Loaded by hooks at every event: it may
@@ -48,7 +48,7 @@ def beginning(text: str, chars: int) -> str:
 
 
 def _end(piece: str) -> str:
-    """Whole lines alone: within a line, what names a secret may stand before the cut."""
+    """Keeps whole lines alone: within a line, the name of a secret may be before the cut."""
     key = piece.find(_KEY_ENDS)
     if key >= 0 and _KEY_BEGINS not in piece[:key]:
         piece = piece[key:]

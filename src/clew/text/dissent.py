@@ -1,4 +1,4 @@
-"""Whether two short texts on the same matter disagree. By rules, and rather silent than wrong.
+"""Tells whether two short texts on the same matter disagree. Works by rules, and is rather silent than wrong.
 
 They are on the same matter when they share nearly all their content words, once the words that carry a
 number, a day, a negation or one side of a pair of opposites are set apart. They disagree when those that
@@ -23,7 +23,7 @@ SAME_MATTER = 0.6
 """The share of all content words of two texts that both must hold."""
 
 _FIRST_LOOK = 0.34
-"""The share of all longer words of two texts, as they stand, below which they are not taken apart."""
+"""The share of longer words that two texts must have in common to be compared at all."""
 
 _FEW_WORDS = 4
 _LONGER = 4
@@ -41,7 +41,7 @@ class Conflict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a text says, taken apart for comparing."""
+    """The parts of a text that a comparison needs."""
 
     content: frozenset[str]
     numbers: Mapping[str, frozenset[str]]
@@ -51,14 +51,14 @@ class Claim:
     days: Mapping[str, frozenset[str]]
     denials: int
     sides: Mapping[str, int]
-    """Of a pair of opposites, which one: 1 or -1, by the pair; 0 where both stand."""
+    """By the pair of opposites, which one the text holds: 1 or -1; 0 where it holds both."""
     subject: str
     value: str
     """Of `the main database is X`: `the main database` and `x`; empty where it is nothing of the kind."""
 
 
 def conflict(one: str, other: str) -> Conflict | None:
-    """In what two texts disagree; None where they do not, or where it cannot be told."""
+    """The point on which two texts disagree; None where they do not, or where the rules cannot tell."""
     first, second = claim(one), claim(other)
     return None if first is None or second is None else disagreement(first, second)
 
@@ -80,7 +80,7 @@ def disagreement(first: Claim, second: Claim) -> Conflict | None:
 
 
 def claim(text: str) -> Claim | None:
-    """What a text says; None for a question, and for one that is too long or says nothing."""
+    """The parts of a text; None for a question, and for a text that is too long or says nothing."""
     if len(text) > MAX_CHARS or text.rstrip().endswith(("?", "？")):
         return None
     words = _words(text)
@@ -232,7 +232,7 @@ def _days(words: list[str]) -> dict[str, frozenset[str]]:
 
 
 def _sides(words: list[str]) -> dict[str, int]:
-    """On which side of each pair of opposites a text stands."""
+    """The side of each pair of opposites that a text takes."""
     sides: dict[str, int] = {}
     for before, word in pairwise(["", *words]):
         pair, sign = _SIDE_OF.get(word, ("", 0))

@@ -1,7 +1,7 @@
-"""The words of the graph: what kinds of entities and edges there are, and how a name is written to be the same name.
+"""The types of the graph: kinds of entities and edges, the form in which names are compared, and owners.
 
-An entity belongs to an owner: a user, a session whose user is not known, or all. What a record says about entities
-is derived from the record alone, so the graph can be made again from the records at any time.
+An entity belongs to an owner: a user, a session whose user is not known, or all. Clew derives it from one record alone,
+so it can make the graph again from the records at any time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clew.text.letters import one_form
 
 MAX_NAME_CHARS = 120
 SHARED = "shared"
-"""The owner of what everybody may see: global records and what the operator wrote."""
+"""The owner of entities that everybody may see: those of global records and of the operator's texts."""
 
 _EDGES_OF_NAMES = " \t\n.,;:!?'\"`*_()[]{}<>«»“”‘’|#"
 
@@ -41,7 +41,7 @@ class EdgeKind(StrEnum):
 
 
 UPSTREAM = (EdgeKind.USES, EdgeKind.BLOCKED_BY)
-"""Edges that lead from what stands on something to what it stands on."""
+"""Edges that lead from a thing to one that it depends on."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -50,7 +50,7 @@ class Named:
 
     kind: EntityKind
     name: str
-    """In the one form in which names are compared."""
+    """In the form for comparing."""
     title: str
     """As it was written."""
 
@@ -75,7 +75,7 @@ class Extract:
 
 
 def in_order(entities: Sequence[Named], edges: Iterable[Joined]) -> Extract:
-    """What a record says in the one order that equal extracts have."""
+    """An extract in a fixed order, so that equal ones compare equal."""
     order = sorted(range(len(entities)), key=entities.__getitem__)
     places = {old: new for new, old in enumerate(order)}
     moved = (replace(edge, source=places[edge.source], target=places[edge.target]) for edge in edges)
@@ -83,13 +83,13 @@ def in_order(entities: Sequence[Named], edges: Iterable[Joined]) -> Extract:
 
 
 def canonical(title: str) -> str:
-    """A name in the form in which it is compared; empty where nothing is left of it."""
+    """A name in the form for comparing; empty where nothing is left of it."""
     folded = " ".join(one_form(title[: 4 * MAX_NAME_CHARS]).casefold().split())
     return folded.strip(_EDGES_OF_NAMES)[:MAX_NAME_CHARS].strip(_EDGES_OF_NAMES)
 
 
 def tidy(title: str) -> str:
-    """A name as it is shown: on one line, without what marks it up, and bounded."""
+    """A name in the form to show: on one line, without markup, and bounded."""
     shown = " ".join(title[: 4 * MAX_NAME_CHARS].split()).strip(_EDGES_OF_NAMES)
     return shown[:MAX_NAME_CHARS].strip(_EDGES_OF_NAMES)
 
@@ -109,7 +109,7 @@ def owner_of_session(session_id: str) -> str:
 
 
 def owner_of_record(collections: Iterable[str]) -> str | None:
-    """Whose the entities of a record are, by the collections it stands in; None where it gives none.
+    """The owner of the entities of a record, by its collections; None where it has none.
 
     A turn belongs to its user and, where none is known, to its session.
     """

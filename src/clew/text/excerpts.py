@@ -1,4 +1,4 @@
-"""A summary cut to what a question asks of it: a pointer that can be opened, not the whole."""
+"""Cuts a summary to the part that a question asks about: a pointer that can be opened."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _FEW_LINES = 4
 """Among fewer lines, a term that most hold may be just what was asked for."""
 
 _REMEMBERED_CHARS = 8192
-"""Of one text whose terms are remembered; with their number, that keeps them to a few megabytes."""
+"""The longest text whose terms are remembered; with their number, that keeps them to a few megabytes."""
 
 
 def pointer(summary: str, wanted: Collection[str], max_chars: int) -> str:
-    """An excerpt of a summary, which of a span of days names no more than the days and how many turns there are."""
+    """An excerpt of a summary. Of a span of days, it names the days and the number of turns alone."""
     if len(summary) <= max_chars:
         return summary
     first, _, others = summary.partition("\n")
@@ -65,7 +65,7 @@ def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:
         return text
     first, *others = text.split("\n")
     terms = _remembered_terms if len(text) <= _REMEMBERED_CHARS else _terms
-    told = _told(terms(tuple(others)), set(wanted))
+    told = _count_told(terms(tuple(others)), set(wanted))
     room = max_chars - len(first) - len(CUT_MARK)
     kept: set[int] = set()
     for place in sorted(range(len(others)), key=lambda place: (-told[place], place)):
@@ -76,7 +76,7 @@ def excerpt(text: str, wanted: Collection[str], max_chars: int) -> str:
     return clip("\n".join(lines) + CUT_MARK, max_chars)
 
 
-def _told(lines: Sequence[frozenset[str]], wanted: set[str]) -> list[int]:
+def _count_told(lines: Sequence[frozenset[str]], wanted: set[str]) -> list[int]:
     """How many wanted terms each line holds. One that most lines hold, such as who speaks, sets none apart."""
     held = [wanted & terms for terms in lines]
     in_lines = Counter(term for terms in held for term in terms)
@@ -89,4 +89,4 @@ def _terms(lines: tuple[str, ...]) -> tuple[frozenset[str], ...]:
 
 
 _remembered_terms = lru_cache(maxsize=256)(_terms)
-"""The summaries of a session stand in one context after the other."""
+"""One context after the other shows the summaries of a session."""

@@ -8,7 +8,7 @@ text that was stored.
 
 Letters, digits and combining marks stay as they are in any script: escaped, they would cost a model
 several times the tokens and most of their meaning. A line costs little around its text: names of fields and
-references would take more of a budget than most turns do, so a reference stands only where more can be fetched by it.
+references would take more of a budget than most turns do, so a line has a reference only where it leads to more.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ FRAMES: tuple[tuple[str, str], ...] = (
 """The frames of a context, by their first and last lines."""
 
 CUT_MARK = " […]"
-"""Stands where a text was shortened."""
+"""Marks the place where a text was cut."""
 
 _PLAIN_PUNCTUATION = "‘’–—…،؛؟।\u3000、。「」『』・！（），．：；？"
 """Everyday punctuation outside ASCII. Each looks like, and under compatibility normalisation becomes,
-itself or ASCII that may stand plain: no bracket of the frame, no quotation mark of JSON."""
+itself or ASCII that needs no escape: no bracket of the frame, no quotation mark of JSON."""
 
 _PLAIN_SYMBOLS = (
     "\u00a1-\u00a7\u00a9\u00ae\u00b0\u00b1\u00b6\u00b7\u00bf\u00d7\u00f7\u2020-\u2022\u2030"  # of everyday writing
@@ -87,7 +87,7 @@ would make the pattern tenfold slower; there, letters and digits stay and marks 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """One recalled item: when and by whom it was said, its text, and what else must be known about it."""
+    """One recalled item: its time, its speaker, its text, and notes about it."""
 
     when: str
     who: str
@@ -95,15 +95,15 @@ class Quoted:
     trust: str = ""
     """Only where it is a warning."""
     dissent: str = ""
-    """What it is at odds with."""
+    """The record that it contradicts."""
     payload: str = ""
-    """What is kept beside it."""
+    """Artifacts that belong to it."""
     more: str = ""
-    """How the rest is reached."""
+    """How to get the rest."""
     ref: str = ""
     """Only where there is more to fetch by it."""
     superseded: str = ""
-    """What holds instead, where it holds no longer."""
+    """The fact that holds now, where this one holds no longer."""
 
 
 def frame(lines: Sequence[str], opening: str = FRAME_OPEN, closing: str = FRAME_CLOSE) -> str:
@@ -121,7 +121,7 @@ def numbered(rest: str, number: int) -> str:
 
 
 def unnumbered(item: Quoted) -> str:
-    """All of a line behind its number, which may not be known yet."""
+    """The line behind its number, which may not be known yet."""
     said = f"{quote(item.when)},{quote(item.who)},{quote(item.text)}"
     pairs = (
         ("trust", item.trust),
@@ -172,7 +172,7 @@ def _visible_marks() -> str:
 
 
 _PLAIN = re.compile(r"[ !#-;=?-\[\]-~]*")
-"""ASCII that stands in JSON as it is, without angle brackets."""
+"""ASCII that JSON does not escape, without angle brackets."""
 
 _SPECIAL = re.compile(rf"[^\w -~{_PLAIN_PUNCTUATION}{_PLAIN_SYMBOLS}{_visible_marks()}]+")
 _DISGUISED = re.compile(rf"[{_LOOKALIKE_LETTERS}{_BLANK_LETTERS}]+")

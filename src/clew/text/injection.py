@@ -37,12 +37,12 @@ class Suspicion:
 def suspect(text: str) -> Suspicion | None:
     """The signs of an injection, or None where there is none."""
     characters = frozenset() if text.isascii() else frozenset(text)
-    plain = _plain(text, characters)
+    plain = _normalise(text, characters)
     found = {
-        *_hidden_characters(text, characters),
-        *_forged_or_worded(plain),
-        *_disguised(plain),
-        *_encoded(text, plain),
+        *_find_hidden(text, characters),
+        *_find_rules(plain),
+        *_find_disguised(plain),
+        *_find_encoded(text, plain),
     }
     signals = tuple(name for name in _DOES if name in found)
     return Suspicion(f"The text {_DOES[signals[0]]}.", signals) if signals else None
@@ -138,7 +138,7 @@ _NEGATED = re.compile(r"(?:\bnot|\bnever|n't|不要|不会|请勿) ?$".encode())
 _NEGATION_BYTES = 12
 
 
-def _forged_or_worded(plain: str, rules: Any = _ALL) -> Iterator[str]:
+def _find_rules(plain: str, rules: Any = _ALL) -> Iterator[str]:
     """The rules that a text breaks; one that warns of something does not say it."""
     data = plain.encode("utf-8", "replace")
     found = rules.search(data)
@@ -173,7 +173,7 @@ _SPACED_OVERRIDE = re.compile(
 )
 
 
-def _plain(text: str, characters: frozenset[str]) -> str:
+def _normalise(text: str, characters: frozenset[str]) -> str:
     """The text in lower case, in the letters that a reader takes it for. `characters` are those of it, if not ASCII."""
     if "&" in text:
         text = _ENTITY.sub(_character, text)
@@ -193,13 +193,13 @@ def _character(entity: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF else ""
 
 
-def _disguised(plain: str) -> Iterator[str]:
+def _find_disguised(plain: str) -> Iterator[str]:
     """The oldest trick, with digits for letters or blanks between them."""
     undigited = plain.encode("latin-1", "replace").translate(_DIGITS_FOR_LETTERS).decode("latin-1")
     if any(
         undigited.count(verb) > plain.count(verb) for verb in ("ignore", "disregard", "forget", "overrid", "bypass")
     ):
-        yield from _forged_or_worded(undigited, _OVERRIDE)
+        yield from _find_rules(undigited, _OVERRIDE)
     for run in _SPACED_LETTERS.finditer(f" {plain}"):
         if _SPACED_OVERRIDE.search(re.sub(r"[\W_]+", "", run[0])):
             yield "override"
@@ -221,7 +221,7 @@ _DECODING_WORDS = ("decod", "base64", "base 64", "解码")
 _MOST_RUNS = 16
 
 
-def _hidden_characters(text: str, characters: frozenset[str]) -> Iterator[str]:
+def _find_hidden(text: str, characters: frozenset[str]) -> Iterator[str]:
     if not characters & _UNSEEN:
         return
     two_kinds = any(len(set(run[0])) > 1 for run in _ZERO_WIDTH_RUN.finditer(text))
@@ -231,15 +231,15 @@ def _hidden_characters(text: str, characters: frozenset[str]) -> Iterator[str]:
         yield "split_words"
 
 
-def _encoded(text: str, plain: str) -> Iterator[str]:
+def _find_encoded(text: str, plain: str) -> Iterator[str]:
     """Orders in base64, in a text that speaks of decoding."""
     if any(word in plain for word in _DECODING_WORDS):
         for run in islice(_BASE64_RUN.finditer(text), _MOST_RUNS):
-            for name in _forged_or_worded(_decoded(run[0]).lower()):
+            for name in _find_rules(_decode(run[0]).lower()):
                 yield from (name, "encoded_text")
 
 
-def _decoded(run: str) -> str:
+def _decode(run: str) -> str:
     bare = run.rstrip("=")
     try:
         return base64.b64decode(bare[: len(bare) - (len(bare) % 4 == 1)] + "==").decode("utf-8")

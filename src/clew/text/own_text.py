@@ -1,9 +1,8 @@
-"""Text that Clew itself put into a prompt and that comes back in a transcript.
+"""Removes text that Clew itself put into a prompt and that comes back in a transcript.
 
-What was recalled once must not be learnt again as if someone had said it: it would count twice, and each time it
-comes back it would look more like something that matters. Frames and their lines are recognised however a host
-shows them (quoted, indented, wrapped, in a code fence, escaped in JSON or HTML) and left out. Text that merely
-speaks of a frame stays.
+Clew must not learn its own recall as if someone had said it: it would count twice, and look more important each time it
+comes back. The rules recognise frames and their lines however a host shows them: quoted, indented, wrapped, in a code
+fence, escaped in JSON or HTML. Text that merely speaks of a frame stays.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _NOTICES = {tag: opening.partition(">")[2].split() for tag, (opening, _) in zip(
 
 _LESS, _GREATER, _SLASH = r"(?:<|&lt;|\\u003c)", r"(?:>|&gt;|\\u003e)", r"\\?/"
 _BETWEEN = r"(?:[\s>|]|&gt;|\\[nrt]){1,16}+"
-"""What may stand between two words of a notice: it may have been wrapped, and its lines quoted."""
+"""Parts two words of a notice, which may have been wrapped, and its lines quoted."""
 
 _ANY_TAG = "|".join(map(re.escape, _TAGS))
 _MARK = re.compile(rf"{_LESS}(?P<end>{_SLASH})?(?P<tag>{_ANY_TAG}){_GREATER}")
@@ -73,7 +72,7 @@ def without_own(text: str) -> str:
 
 
 def _frames(text: str) -> Iterator[tuple[int, int]]:
-    """Where frames stand; one that is not closed before the next begins ends with its last item."""
+    """The places of frames. One that is not closed before the next begins ends with its last item."""
     begun: tuple[str, int, int] | None = None
     for mark in _MARK.finditer(text):
         tag, start = mark["tag"], mark.start()
@@ -122,6 +121,6 @@ def _whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _start_of_line(text: str, place: int) -> int | None:
-    """None where it is further away than anything a host begins a line with."""
+    """None where it is further away than the longest prefix of a host."""
     found = text.rfind("\n", max(place - _LONGEST_PREFIX, 0), place)
     return found + 1 if found >= 0 else 0 if place <= _LONGEST_PREFIX else None

@@ -1,7 +1,7 @@
-"""What a summarizer may see of a text: its words, without the bulk that no one reads.
+"""Prepares a text for a summarizer: keeps its words, and drops the bulk that no one reads.
 
-Encoded files, minified code, repeated lines and binary noise give way to a short marker that says
-what stood there, how large it was, and a hash to tell it by. The stored text keeps everything.
+A short marker replaces encoded files, minified code, repeated lines and binary noise. It says
+what it replaces and how large that was, with a hash. The stored text keeps everything.
 
 Time is linear in the text whatever it holds. Long runs of one kind of character are found by a
 search through a byte for each character, which is many times faster than a pattern that has to try
@@ -22,7 +22,7 @@ _LONGEST_HASH = 128
 _LEAST_BASE64 = 160
 _LEAST_BASE64_LINE = 40
 _NOISE_SEAMS = 0.25
-"""Where letters, capitals and digits alternate more often than this share of places, no person wrote."""
+"""A run in which small letters, capitals and digits alternate more often than this is no person's writing."""
 
 _GIANT_LINE = 2_000
 _KEPT_OF_GIANT = 160
@@ -75,18 +75,18 @@ _HEX = frozenset(string.hexdigits)
 def projection(text: str) -> str:
     """The text with every payload replaced by a marker. Projecting a projection changes nothing."""
     shown = _DATA_URL.sub(_data_url, _showable(text))
-    shown = _replace_runs(shown, _ENCODED, _LONGEST_HASH + 1, _encoded)
+    shown = _replace_runs(shown, _ENCODED, _LONGEST_HASH + 1, _replace_encoded)
     lines = shown.split("\n")
     longest = max(map(len, lines))
     if longest >= _LEAST_BASE64_LINE:
         lines = _without_blocks(lines)
     if longest > _LONG_LINE:
-        lines = _without_long_repeats([_shortened(line) for line in lines])
+        lines = _without_long_repeats([_shorten(line) for line in lines])
     return "\n".join(_without_same_lines(lines))
 
 
 def withheld(what: str, text: str) -> str:
-    """What stands for a text that is not to be seen at all."""
+    """The marker for a text that the summarizer must not see at all."""
     return f"[{what}, {len(text):,} characters]"
 
 
@@ -121,7 +121,7 @@ def _replace_runs(text: str, table: bytes, least: int, replace: Callable[[str], 
 
 
 def _runs(places: bytes, least: int) -> Iterator[tuple[int, int]]:
-    """Where at least that many `x` stand in a row."""
+    """The places of runs of at least that many `x`."""
     wanted = b"x" * least
     start = places.find(wanted)
     while start >= 0:
@@ -131,7 +131,7 @@ def _runs(places: bytes, least: int) -> Iterator[tuple[int, int]]:
         start = places.find(wanted, end)
 
 
-def _encoded(run: str) -> str:
+def _replace_encoded(run: str) -> str:
     if _HEX.issuperset(run):
         return _marker("hex", run)
     return _marker("base64", run) if len(run) >= _LEAST_BASE64 and _is_noise(run) else run
@@ -170,7 +170,7 @@ def _block_kind(line: str) -> str:
     return "base64" if encoded and len(stripped) >= _LEAST_BASE64_LINE and _is_noise(stripped) else ""
 
 
-def _shortened(line: str) -> str:
+def _shorten(line: str) -> str:
     """A giant line that is no prose keeps its beginning, which tells what it is."""
     if len(line) <= _GIANT_LINE:
         return line
@@ -185,7 +185,7 @@ def _sample(line: str) -> str:
 
 
 def _is_repetitive(line: str) -> bool:
-    """Whether what stands at three places of it stands there again and again."""
+    """Whether the samples from three places of a line repeat all over it."""
     places = (len(line) * quarter // 4 for quarter in (1, 2, 3))
     return all(line.count(line[place : place + _REPEATED_CHARS]) >= _REPEATS for place in places)
 

@@ -1,4 +1,4 @@
-"""What of a turn can be quoted: sentences of prose, what a tool was asked, how it ended.
+"""Finds the quotable parts of a turn: sentences of prose, the question to a tool, its outcome.
 
 Sentences end where punctuation says so in any script, and where a line ends that is not merely
 wrapped. Abbreviations, initials, versions, paths and numbered points do not end one. Every piece is
@@ -55,7 +55,7 @@ def shorten(text: str, max_chars: int) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Lines that belong together as one; long blocks of code are bulk and left out, unless there is nothing else."""
+    """Joins lines that belong together. Leaves out long blocks of code, unless there is nothing else."""
     lines = list(_without_long_fences(text.split("\n"))) or text.split("\n")
     gathered: list[str] = []
     for line in lines:
@@ -95,9 +95,9 @@ def _sentences(paragraph: str) -> Iterator[str]:
     plain = " ".join((_EMPHASIS.sub(r"\2", said) if "**" in said or "__" in said else said).split())
     start = 0
     for end in _ends(plain):
-        yield from _bounded(plain[start:end].strip())
+        yield from _cut_long(plain[start:end].strip())
         start = end
-    yield from _bounded(plain[start:].strip())
+    yield from _cut_long(plain[start:].strip())
 
 
 def _ends(plain: str) -> Iterator[int]:
@@ -122,7 +122,7 @@ def _is_abbreviation(word: str, following: str) -> bool:
     return len(word) == 1 and word.isupper() and word != "I"
 
 
-def _bounded(piece: str) -> Iterator[str]:
+def _cut_long(piece: str) -> Iterator[str]:
     while len(piece) > LONGEST_CHARS:
         cut = max(piece.rfind(mark, LONGEST_CHARS // 2, LONGEST_CHARS) for mark in (" ", "，", "、", "；"))
         cut = cut + 1 if cut > 0 else LONGEST_CHARS
@@ -165,7 +165,7 @@ _READ_CHARS = 16_000
 
 
 def of_call(text: str) -> str:
-    """What a tool was asked: its telling argument, or the beginning of the call."""
+    """The question to a tool: its telling argument, or the beginning of the call."""
     arguments = dict(_arguments(text[:_READ_CHARS]))
     for name in _TELLING_ARGUMENTS:
         if arguments.get(name):

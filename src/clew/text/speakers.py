@@ -1,8 +1,8 @@
-"""Who wrote what stands in the user's name: the user, or a host that puts words of its own and of others there.
+"""Tells who wrote a text that arrives in the user's name: the user, or a host that adds its own words and others'.
 
 Hosts put reminders, notices of the editor, messages of other agents and pages between tags. These quote files and
 pages, which may hold the same tags, so a tag is only believed to end where nothing after it could still belong to it.
-A command that the user typed stands between tags, too, and is given back as it was typed.
+A command that the user typed comes between tags, too; it is given back as typed.
 
 Every way into memory asks here. Hooks load it at a prompt: it may import nothing that takes time.
 """
@@ -73,7 +73,7 @@ _NOTICES = {
     _PREAMBLE: PEER,
     "This session is being continued from a previous conversation": SUMMARY,
 }
-"""How a host begins a text of its own that stands in no tag."""
+"""How a host begins a text of its own without a tag."""
 
 _TYPED = ("<bash-input>", "<command-name>", "<command-message>")
 _TRAILERS = {
@@ -88,7 +88,7 @@ _LONGEST_LEAD = 80
 
 
 class Words:
-    """What one writer said in a text. The user's have no writer, what a command printed has the tool that ran it."""
+    """The words of one writer in a text. Those of the user have no writer, the output of a command has its tool."""
 
     __slots__ = ("text", "tool", "writer")
 
@@ -156,7 +156,7 @@ def _words_of_block(text: str, is_one_writers: bool) -> Iterator[Words]:
 
 
 def _split(text: str) -> Iterator[Words]:
-    """What was typed, and what was put into it."""
+    """The words the user typed, and the parts that a host added."""
     typed: list[str] = []
     done = 0
     for start, stop, tag in _spans(text):
@@ -170,7 +170,7 @@ def _split(text: str) -> Iterator[Words]:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where a tag stands, up to the last mark that can close it, or one that was opened within it.
+    """The place of a tag, up to the last mark that can close it, or one that was opened within it.
 
     One that nothing closes was cut off, and goes on to the end; within a line, somebody only speaks of it.
     """
@@ -244,7 +244,7 @@ def _with_trailer(text: str, stop: int) -> int:
 
 
 def _typed_command(text: str) -> Iterator[Words]:
-    """A command as it was typed, and what was put behind it."""
+    """A command as the user typed it, and the parts that a host added."""
     stop = next((place for place, _ in _openings(text)), len(text))
     typed, rest = text[:stop], text[stop:]
     if typed.startswith("<bash-input>"):
@@ -257,7 +257,7 @@ def _typed_command(text: str) -> Iterator[Words]:
 
 
 def _between(text: str, tag: str) -> str:
-    """What stands within a tag up to where it is closed last, or to the end; nothing where it is not there."""
+    """The text in a tag, up to where it closes last or to the end; empty where there is no such tag."""
     rest = text.partition(f"<{tag}>")[2]
     inside, closed, _ = rest.rpartition(f"</{tag}>")
     return inside if closed else rest

@@ -1,10 +1,10 @@
 """Search text: which terms a text is found by, and which a query asks for.
 
 Words are folded, stemmed and stripped of stop-words. Identifiers, numbers, paths and codes also
-stand as they are, as one exact term (marked `=`), beside their parts. Scripts written without
+give one exact term (marked `=`), beside their parts. Scripts written without
 spaces are indexed by single characters and by pairs.
 
-Beside the terms stand signs, which no query word can be: who spoke (`@`), which days it is about (`#`), and whether it
+A text also has signs, which no query word can be: who spoke (`@`), which days it is about (`#`), and whether it
 asks something (`?`). They count for nothing in the length of a text.
 """
 
@@ -89,7 +89,7 @@ class QueryTerms:
     phrases: tuple[str, ...]
     """Quoted strings, folded; compare with `fold(text)`."""
     names: tuple[str, ...] = ()
-    """Words that may be somebody's name, as they stand in signs of speakers."""
+    """Words that may be somebody's name, in the form of signs of speakers."""
 
 
 def analyse(text: str) -> Counter[str]:
@@ -102,7 +102,7 @@ def analyse(text: str) -> Counter[str]:
 
 
 def analyse_query(text: str) -> QueryTerms:
-    """The distinct terms of a query, in the order in which they stand."""
+    """The distinct terms of a query, in its order."""
     words: dict[str, None] = {}
     exact: dict[str, None] = {}
     for token in _tokens(text):
@@ -124,12 +124,12 @@ def lexical_text(text: str, speaker: str | None, ts_ms: int) -> str:
 
 
 def passage_text(text: str, speaker: str | None) -> str:
-    """What a stored text is embedded as."""
+    """The text to embed for a stored text."""
     return f"{speaker}: {text}" if speaker else text
 
 
 def signs(text: str, speaker: str | None, ts_ms: int) -> set[str]:
-    """What a stored text bears beside its terms."""
+    """The signs of a stored text."""
     said = {date_sign(key) for key in dates.keys_of(text, ts_ms)}
     said |= {speaker_sign(name) for name in _name_words(speaker or "")[:MOST_NAME_WORDS]}
     return said | {ASKS_SIGN} if _ASKS.search(text[-ASKING_CHARS:]) else said

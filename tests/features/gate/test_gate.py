@@ -7,7 +7,7 @@ import math
 import pytest
 
 from clew.features.gate.rules import actions, artefacts, grade, natural_density, technical_density, technical_share
-from clew.text.prose import prose
+from clew.text.grading.kinds import prose
 
 
 @pytest.mark.requirement("GATE-1")

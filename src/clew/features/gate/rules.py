@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from clew.text.grading.kinds import prose
 from clew.text.grading.signs import (
     ACTION_SIGNS,
     ARTEFACT_SIGNS,
@@ -21,7 +22,6 @@ from clew.text.grading.signs import (
     TECHNICAL_SIGNS,
     Sign,
 )
-from clew.text.prose import prose
 
 MEMORY_NEIGHBOURS = 5
 """How many of the nearest memories are looked at."""

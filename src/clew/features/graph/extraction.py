@@ -301,7 +301,7 @@ def _read(gathered: _Gathered, text: str, spans: Sequence[Span], anchor: tuple[E
     ends = [found.end() for found in _SENTENCE_END.finditer(text)]
     for number, named_there in groupby(known, key=lambda item: bisect_right(ends, item[0].start)):
         start = ends[number - 1] if number else 0
-        inside = [(_moved(span, -start), place) for span, place in named_there]
+        inside = [(_move(span, -start), place) for span, place in named_there]
         _read_sentence(gathered, text[start : ends[number] if number < len(ends) else None], inside, root)
     if root is not None:
         for _, place in known:
@@ -311,12 +311,12 @@ def _read(gathered: _Gathered, text: str, spans: Sequence[Span], anchor: tuple[E
             gathered.join_unless_joined(one, other, EdgeKind.RELATES_TO, _NEAR)
 
 
-def _moved(span: Span, by: int) -> Span:
+def _move(span: Span, by: int) -> Span:
     return Span(span.start + by, span.end + by, span.kind, span.title)
 
 
 def _read_sentence(gathered: _Gathered, sentence: str, names: Sequence[tuple[Span, int]], root: int | None) -> None:
-    low = _lowered(sentence)
+    low = _lower(sentence)
     verbs = [found for found in VERB.finditer(low) if not _inside(found.start(), names)]
     limits = [found.start() for found in (*verbs[1:], *_INSTEAD.finditer(low))] if verbs else []
     for verb in verbs:
@@ -324,25 +324,25 @@ def _read_sentence(gathered: _Gathered, sentence: str, names: Sequence[tuple[Spa
             continue
         limit = min((limit for limit in limits if limit >= verb.end()), default=len(sentence))
         before = [place for span, place in names if span.end <= verb.start()]
-        after = _listed(sentence, [(span, place) for span, place in names if verb.end() <= span.start < limit])
+        after = _take_list(sentence, [(span, place) for span, place in names if verb.end() <= span.start < limit])
         _join_by_verb(gathered, str(verb.lastgroup), before[-1] if before else root, after)
     decision = _DECISION.search(low)
     if decision is not None:
         instead = _INSTEAD.search(low, decision.end())
         limit = len(sentence) if instead is None else instead.start()
-        objects = _listed(sentence, [(span, place) for span, place in names if decision.end() <= span.start < limit])
+        objects = _take_list(sentence, [(span, place) for span, place in names if decision.end() <= span.start < limit])
         _add_decision(gathered, sentence[decision.start() :], objects, root)
     for (_, one), (_, other) in pairwise(names):
         gathered.join_unless_joined(one, other, EdgeKind.RELATES_TO, _BESIDE)
 
 
-def _lowered(sentence: str) -> str:
+def _lower(sentence: str) -> str:
     """The sentence in lower case. A few letters become two; then it stays unchanged, so that places still fit."""
     low = sentence.lower()
     return low if len(low) == len(sentence) else sentence
 
 
-def _listed(sentence: str, names: Sequence[tuple[Span, int]]) -> list[int]:
+def _take_list(sentence: str, names: Sequence[tuple[Span, int]]) -> list[int]:
     """The first of the names, and those that follow it in one list with it."""
     listed = [place for _, place in names[:1]]
     for (one, _), (other, place) in pairwise(names):

@@ -76,7 +76,7 @@ def renew(parts: Parts) -> int:
 
 def finding(parts: Parts) -> Finding:
     """Checks that the graph holds what its records say. Skips records that still wait to be read."""
-    wrong = [f"record {key}" for key, _ in _contradicted(parts, settled=True)]
+    wrong = [f"record {key}" for key, _ in _find_contradicted(parts, settled=True)]
     counts = parts.store.graph_counts(None)
     proof = f"{counts.entities} entities and {counts.edges} edges are what their records say"
     return Finding("graph sources", proof, tuple(wrong[:MAX_PROBLEMS]))
@@ -84,11 +84,11 @@ def finding(parts: Parts) -> Finding:
 
 def repair(parts: Parts) -> None:
     """Reads the records again that the graph contradicts."""
-    for key, said in _contradicted(parts, settled=False):
+    for key, said in _find_contradicted(parts, settled=False):
         parts.store.link([], {key: said})
 
 
-def _contradicted(parts: Parts, *, settled: bool) -> Iterator[tuple[int, tuple[str, Extract]]]:
+def _find_contradicted(parts: Parts, *, settled: bool) -> Iterator[tuple[int, tuple[str, Extract]]]:
     """The records that the graph contradicts, with what they say; `settled` skips those read while work waits.
 
     A page of records, what the graph holds of them and the queue are read in one snapshot: between two reads a new

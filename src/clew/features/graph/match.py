@@ -87,7 +87,7 @@ def match(parts: Parts, request: GraphMatch) -> GraphMatchList:
     starts = [*_named_starts(view, request.idea), *_resembling_starts(parts, view, similar)]
     ways = _ways_to_projects(view, starts)
     display = Display(parts, view)
-    ranked = sorted(ways.items(), key=lambda item: (-_together(item[1]), item[0]))[:limit]
+    ranked = sorted(ways.items(), key=lambda item: (-_combine(item[1]), item[0]))[:limit]
     display.prepare(project for project, _ in ranked)
     return GraphMatchList(matches=tuple(_item(display, project, found) for project, found in ranked), degraded=degraded)
 
@@ -167,7 +167,7 @@ def _one_step_on(view: GraphView, ways: Sequence[_Way]) -> list[_Way]:
     return list(best.values())
 
 
-def _together(ways: Iterable[_Way]) -> float:
+def _combine(ways: Iterable[_Way]) -> float:
     """The strength of several ways together, given the best first."""
     doubt = 1.0
     for place, way in enumerate(ways):
@@ -177,7 +177,7 @@ def _together(ways: Iterable[_Way]) -> float:
 
 def _item(display: Display, project: Node, ways: Sequence[_Way]) -> GraphMatchItem:
     shown: GraphEntity = display.entity(project)
-    return GraphMatchItem(project=shown, score=_together(ways), path=_path(display, ways[0]), paths=len(ways))
+    return GraphMatchItem(project=shown, score=_combine(ways), path=_path(display, ways[0]), paths=len(ways))
 
 
 def _path(display: Display, way: _Way) -> GraphPath:

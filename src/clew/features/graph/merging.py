@@ -57,7 +57,7 @@ def merge(parts: Parts, request: GraphMerge) -> Done:
 @serves(GraphUnmerge)
 def unmerge(parts: Parts, request: GraphUnmerge) -> Done:
     check_unicode("name", request.name)
-    found = _merged_as(merged_for(parts, request.user_id), request.name)
+    found = _find_merged(merged_for(parts, request.user_id), request.name)
     if not found:
         raise NotFound(f"{request.name[:80]!r} was not merged into anything")
     if len(found) > 1:
@@ -66,7 +66,7 @@ def unmerge(parts: Parts, request: GraphUnmerge) -> Done:
     return Done(count=1)
 
 
-def _merged_as(merged: Iterable[Node], text: str) -> list[Node]:
+def _find_merged(merged: Iterable[Node], text: str) -> list[Node]:
     """The merged nodes that a name, or `kind:name`, may mean."""
     kind, _, rest = text.partition(":")
     is_kind = kind in set(EntityKind) and bool(rest.strip())
@@ -78,7 +78,7 @@ def _way_back(parts: Parts, request: GraphMerge) -> str:
     """The command that parts merged names; empty where they were never apart."""
     for user_id in dict.fromkeys([request.user_id, None]):
         merged = merged_for(parts, user_id)
-        dropped = [*_merged_as(merged, request.drop), *_merged_as(merged, request.keep)]
+        dropped = [*_find_merged(merged, request.drop), *_find_merged(merged, request.keep)]
         if dropped:
             name, whose = _written(dropped[0]), "" if user_id is None else f" --user {user_id}"
             return f": {name} was merged; `clew graph unmerge {name}{whose}` takes it back"
@@ -128,11 +128,11 @@ def forget_unnamed(parts: Parts) -> int:
     """
     with parts.store.reading():
         is_settled = parts.store.graph_counts(()).pending == 0
-        unnamed = list(_unnamed(parts)) if is_settled else []
+        unnamed = list(_find_unnamed(parts)) if is_settled else []
     return sum(parts.store.remove(place.collection, [place.id]) for place in unnamed)
 
 
-def _unnamed(parts: Parts) -> Iterator[Place]:
+def _find_unnamed(parts: Parts) -> Iterator[Place]:
     for collection, _ in parts.store.collections():
         if identity.kind_of(collection) != "_aliases":
             continue

@@ -20,8 +20,8 @@ MAX_SPANS = 200
 _MAX_WORDS = 4
 _LEAST_CHARS = 3
 
-_TITLES = """Python, JavaScript, TypeScript, Node.js, Django, Flask, FastAPI, Postgres, PostgreSQL, MySQL, MariaDB,
-SQLite, DuckDB, MongoDB, Redis, Memcached, Elasticsearch, Kafka, RabbitMQ, MQTT, Celery, Airflow, Docker,
+_TITLES = """Python, JavaScript, TypeScript, Node.js, Next.js, Django, Flask, FastAPI, Postgres, PostgreSQL, MySQL,
+MariaDB, SQLite, DuckDB, MongoDB, Redis, Memcached, Elasticsearch, Kafka, RabbitMQ, MQTT, Celery, Airflow, Docker,
 Kubernetes, Terraform, Ansible, Nginx, Grafana, Prometheus, GitHub, GitLab, Jenkins, NumPy, Pandas, Polars, PyTorch,
 TensorFlow, OpenCV, Ollama, ChatGPT, Claude, Raspberry Pi, Home Assistant, Arduino, Zigbee, Obsidian, LaTeX,
 Pandoc, pytest"""
@@ -30,21 +30,22 @@ TOOLS = {title.casefold(): title for title in _TITLES.replace("\n", " ").split("
 
 _GENERIC = frozenset(
     """a about after again all also although an and another answer any app april are as ask at august background be
-    because before best better big both but by call can caution changes client code comments conclusion config contents
-    context current data date dear december default description design details did do docs does done each error every
-    example examples existing few file files final first fix fixes for former friday from further future general get
-    go goal goals good great group has have he hello help her here hey hi his history hobby home how however i i'd i'll
-    i'm i've idea ideas if important in info input internal introduction is issue issues it it's its january july june
-    just keep large last later let let's like link links list little log look main make many march may maybe message
-    monday more most my name need new next no none not note notes november now october of ok okay old on one only open
-    options or original other our output overview own part path people personal pet plan plans please private problem
-    problems progress project projects put question questions read readme reason references related release result
-    results review right run same sample saturday scope second section see september she should show side similar
-    since single small so solution some something source start status step steps still summary sunday sure system task
-    tasks team test tests text thank thanks that that's the their them then there these they thing things this those
-    though thursday time title to today todo tomorrow tool tools topic tuesday two type update updates us usage use user
-    users using version very wait warning we wednesday week weekend well what what's when where which while who whole
-    why will with without work would wow yeah year yes yesterday you your""".split()
+    because before best better big both but by call can caution change changes client code command comment
+    comments conclusion config content contents context current data date dear december default description
+    design detail details did do docs does done each error every example existing few file final first fix fixes
+    for former friday from further future general get go goal good great group has have he hello help her here
+    hey hi his history hobby home how however i i'd i'll i'm i've idea if important in info input internal
+    introduction is issue it it's its january july june just keep large last later let let's like link list
+    little log look main make many march may maybe message monday more most my name need new next no none not
+    note november now october of ok okay old on one only open option options or original other our output
+    overview own part path people personal pet plan please private problem progress project put question read
+    readme reason reference references related release result review right rule run same sample saturday scope
+    second section see september she should show side similar since single small so solution some something
+    source start status step still summary sunday sure system task team test text thank that that's the their
+    them then there these they thing this those though thursday time title to today todo tomorrow tool topic
+    tuesday two type update us usage use user using version very wait warning we wednesday week weekend well what
+    what's when where which while who whole why will with without work would wow yeah year yes
+    yesterday you your""".split()
 )
 """Words that open sentences, head sections or say which one is meant, and name nothing by themselves."""
 
@@ -160,12 +161,16 @@ def kind_of_name(title: str) -> tuple[EntityKind, str]:
 def is_generic(title: str) -> bool:
     """Whether a name says nothing by itself: nothing but common words, digits or marks."""
     words = canonical(title).split()
-    return not words or all(word in _GENERIC or not any(char.isalpha() for char in word) for word in words)
+    return all(_is_common(word) or not any(char.isalpha() for char in word) for word in words)
+
+
+def _is_common(word: str) -> bool:
+    return word in _GENERIC or word.removesuffix("s") in _GENERIC
 
 
 def is_ordinary(title: str) -> bool:
     """Whether only its capital could make a title a name: each of its words is common or has an ordinary ending."""
-    return all(word in _GENERIC or _ORDINARY_ENDING.fullmatch(word) for word in canonical(title).split())
+    return all(_is_common(word) or _ORDINARY_ENDING.fullmatch(word) for word in canonical(title).split())
 
 
 def project_named(title: str) -> str | None:
@@ -259,7 +264,7 @@ def _people(text: str) -> Iterator[Span]:
         yield Span(*found.span(), EntityKind.PERSON, found[1])
     for found in _PERSON.finditer(text):
         place = found.lastindex or 1
-        if found[place].casefold() not in TOOLS and _GENERIC.isdisjoint(found[place].casefold().split()):
+        if found[place].casefold() not in TOOLS and not any(map(_is_common, found[place].casefold().split())):
             yield Span(*found.span(place), EntityKind.PERSON, found[place])
 
 
@@ -281,7 +286,7 @@ def _proper_names(text: str) -> Iterator[Span]:
         for found in pattern.finditer(text):
             title = _without_common_start(found[0])
             words = title.split()
-            if len(title) < _LEAST_CHARS or title.isupper() or words[-1].casefold() in _GENERIC:
+            if len(title) < _LEAST_CHARS or title.removesuffix("s").isupper() or _is_common(words[-1].casefold()):
                 continue
             kind, name = kind_of_name(title)
             if kind is EntityKind.CONCEPT and is_ordinary(title):
@@ -294,6 +299,6 @@ def _proper_names(text: str) -> Iterator[Span]:
 def _without_common_start(title: str) -> str:
     """Without the common words before a name: `The Atlas` is about Atlas."""
     words = title.split()
-    while words and words[0].casefold() in _GENERIC:
+    while words and _is_common(words[0].casefold()):
         del words[0]
     return " ".join(words)

@@ -68,7 +68,7 @@ def neighbours(parts: Parts, request: GraphNeighbours) -> GraphNeighbourhood:
 
     start = entity_named(view, request.name)
     limit = checked_limit(request.limit, MAX_LISTED)
-    return _neighbourhood(parts, view, start, reach(view, start, _checked_steps(request.depth, 3), allowed), limit)
+    return _neighbourhood(parts, view, start, reach(view, start, _check_steps(request.depth, 3), allowed), limit)
 
 
 @at_one_moment
@@ -89,7 +89,7 @@ def paths(parts: Parts, request: GraphPaths) -> GraphPathList:
     view = GraphView(parts, request.user_id, request.session_id, untrusted=request.untrusted)
     source, target = entity_named(view, request.source), entity_named(view, request.target)
     limit = checked_limit(request.limit, 20)
-    found = best_routes(view, source, target, _checked_steps(request.max_hops, 4, "maxHops"), limit)
+    found = best_routes(view, source, target, _check_steps(request.max_hops, 4, "maxHops"), limit)
     display = Display(parts, view)
     return GraphPathList(paths=tuple(map(display.path, found)))
 
@@ -103,7 +103,7 @@ def entities(parts: Parts, request: GraphEntities) -> GraphEntityList:
     display = Display(parts, view)
     if request.text:
         check_unicode("text", request.text)
-        likest = [node for node in _likest(view, request.text) if not kinds or node.kind in kinds][:limit]
+        likest = [node for node in _find_likest(view, request.text) if not kinds or node.kind in kinds][:limit]
         return GraphEntityList(entities=tuple(map(display.entity, likest)))
     if request.cursor < 0:
         raise InvalidInput(f"{request.cursor} is not a cursor that a page gave")
@@ -134,7 +134,7 @@ def entity_named(view: GraphView, text: str) -> Node:
     found = view.find(text)
     if found:
         return found[0]
-    offers = [f"{node.kind}:{node.name}" for node in _likest(view, text)[:_OFFERED]]
+    offers = [f"{node.kind}:{node.name}" for node in _find_likest(view, text)[:_OFFERED]]
     hint = f"; there is {', '.join(offers)}" if offers else ""
     raise NotFound(f"the graph knows no {text[:80]!r}{hint}")
 
@@ -157,7 +157,7 @@ def _transitive(parts: Parts, request: GraphUpstream | GraphDownstream, allowed:
     view = GraphView(parts, request.user_id, request.session_id, untrusted=request.untrusted)
     start = entity_named(view, request.name)
     limit = checked_limit(request.limit, MAX_LISTED)
-    return _neighbourhood(parts, view, start, reach(view, start, _checked_steps(request.depth, 8), allowed), limit)
+    return _neighbourhood(parts, view, start, reach(view, start, _check_steps(request.depth, 8), allowed), limit)
 
 
 def _neighbourhood(parts: Parts, view: GraphView, start: Node, reached: Reached, limit: int) -> GraphNeighbourhood:
@@ -176,7 +176,7 @@ def _neighbourhood(parts: Parts, view: GraphView, start: Node, reached: Reached,
     )
 
 
-def _likest(view: GraphView, text: str) -> list[Node]:
+def _find_likest(view: GraphView, text: str) -> list[Node]:
     """Nodes whose names contain the text, and then those whose names are spelt nearly like it."""
     wanted = canonical(text.partition(":")[2] if text.partition(":")[0] in set(EntityKind) else text)
     if not wanted:
@@ -200,7 +200,7 @@ def _own_of_page(view: GraphView, page: Sequence[Entity], kinds: Sequence[Entity
     ]
 
 
-def _checked_steps(steps: int, highest: int, what: str = "depth") -> int:
+def _check_steps(steps: int, highest: int, what: str = "depth") -> int:
     if not 1 <= steps <= highest:
         raise InvalidInput(f"{what} must be from 1 to {highest}, not {steps}")
     return steps

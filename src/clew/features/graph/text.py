@@ -78,9 +78,9 @@ def _markdown(part: Part) -> str:
         lines += ["", f"## {kind}", ""]
         for node in sorted(node for node in part.nodes if node.kind == kind):
             entity = part.entities[node]
-            lines.append(f"- {_plain(entity.name)} ({entity.records})")
+            lines.append(f"- {_escape(entity.name)} ({entity.records})")
             lines += [
-                f"  - {link.kind} {_plain(part.entities[link.target].name)} ({link.target.kind})"
+                f"  - {link.kind} {_escape(part.entities[link.target].name)} ({link.target.kind})"
                 for link in part.links
                 if link.source == node
             ]
@@ -90,7 +90,7 @@ def _markdown(part: Part) -> str:
 def _mermaid(part: Part) -> str:
     places = {node: f"n{place}" for place, node in enumerate(part.nodes)}
     lines = ["graph LR"]
-    lines += [f'  {id_}["{_quoted(part.entities[node].name)}"]:::{node.kind}' for node, id_ in places.items()]
+    lines += [f'  {id_}["{_quote(part.entities[node].name)}"]:::{node.kind}' for node, id_ in places.items()]
     lines += [f"  {places[link.source]} -->|{link.kind}| {places[link.target]}" for link in part.links]
     return "\n".join(lines) + "\n"
 
@@ -115,12 +115,12 @@ def _json(part: Part) -> str:
     return msgspec.json.encode(written).decode("utf-8")
 
 
-def _plain(name: str) -> str:
+def _escape(name: str) -> str:
     """A name that cannot be taken for markup: names come from text that anybody may have written."""
     return "".join(f"\\{char}" if char in "\\`*_[]<>#|!" else char for char in name)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return "".join(char if char.isalnum() or char in " .-/:+@_" else f"#{ord(char)};" for char in name)
 
 

@@ -109,7 +109,7 @@ class GraphView:
         keys = self._keys(nodes)
         edges = self._store.edges_of([key for found in keys.values() for key in found], limit, untrusted=self.untrusted)
         ends = self._nodes_at({end for edge in edges for end in (edge.source, edge.target)})
-        links = _gathered((ends[edge.source], ends[edge.target], edge) for edge in dict.fromkeys(edges))
+        links = _gather_links((ends[edge.source], ends[edge.target], edge) for edge in dict.fromkeys(edges))
         found: dict[Node, list[Link]] = {node: [] for node in nodes}
         for link in links:
             for end in {link.source, link.target} & found.keys():
@@ -175,7 +175,7 @@ def _own_first(node: Node, entities: Iterable[Entity]) -> list[int]:
     return [entity.key for entity in ordered]
 
 
-def _gathered(joined: Iterable[tuple[Node, Node, Edge]]) -> list[Link]:
+def _gather_links(joined: Iterable[tuple[Node, Node, Edge]]) -> list[Link]:
     by_ends: dict[tuple[Node, Node, EdgeKind], list[Edge]] = {}
     for source, target, edge in joined:
         if source != target:

@@ -48,7 +48,7 @@ class Route(NamedTuple):
     def end(self) -> Node:
         return self.nodes[-1]
 
-    def extended(self, link: Link, damping: float) -> Route:
+    def extend(self, link: Link, damping: float) -> Route:
         score = self.score * damping * link.strength * _FACTORS[link.kind]
         return Route(score, (*self.nodes, link.other(self.end)), (*self.links, link))
 
@@ -84,7 +84,7 @@ def reach(
     frontier = [Route(1.0, (start,), ())]
     truncated = False
     for step in range(depth):
-        layer, cut = _stepped(view, frontier, allowed, fan_out if step == 0 else _NEXT_FAN_OUT)
+        layer, cut = _step(view, frontier, allowed, fan_out if step == 0 else _NEXT_FAN_OUT)
         truncated |= cut
         fresh: dict[Node, Route] = {}
         for route in layer:
@@ -105,7 +105,7 @@ def best_routes(view: GraphView, source: Node, target: Node, max_hops: int, coun
     found: dict[tuple[Node, ...], Route] = {}
     for first in ahead:
         for second in back.get(first.end, ()):
-            joined = _joined(view, first, second)
+            joined = _join(view, first, second)
             if len(set(joined.nodes)) == len(joined.nodes) and 0 < len(joined.links) <= max_hops:
                 kept = found.get(joined.nodes)
                 found[joined.nodes] = joined if kept is None or joined.score > kept.score else kept
@@ -137,7 +137,7 @@ def extend(
     around = view.around(list(dict.fromkeys(route.end for route in routes)), fan_out)
     through = damping_of(view, [route.end for route in routes if route.links or damp_starts])
     longer = [
-        (place, route.extended(link, through.get(route.end, 1.0)))
+        (place, route.extend(link, through.get(route.end, 1.0)))
         for place, route in enumerate(routes)
         for link in around[route.end]
         if link.other(route.end) not in route.nodes and allowed(link, route.end)
@@ -149,19 +149,19 @@ def _layers(view: GraphView, start: Node, depth: int) -> list[Route]:
     """Every way that a bounded walk finds, including the one without a step."""
     found = frontier = [Route(1.0, (start,), ())]
     for step in range(depth):
-        layer, _ = _stepped(view, frontier, any_way, FAN_OUT if step == 0 else _NEXT_FAN_OUT)
+        layer, _ = _step(view, frontier, any_way, FAN_OUT if step == 0 else _NEXT_FAN_OUT)
         found = [*found, *layer]
         frontier = layer[:BEAM]
     return found
 
 
-def _stepped(view: GraphView, frontier: Sequence[Route], allowed: Allowed, fan_out: int) -> tuple[list[Route], bool]:
+def _step(view: GraphView, frontier: Sequence[Route], allowed: Allowed, fan_out: int) -> tuple[list[Route], bool]:
     """The ways one step on, the strongest first, and whether some were left out."""
     longer, cut = extend(view, frontier, fan_out, allowed, damp_starts=False)
     return sorted((route for _, route in longer), key=Route.order), cut
 
 
-def _joined(view: GraphView, first: Route, second: Route) -> Route:
+def _join(view: GraphView, first: Route, second: Route) -> Route:
     """The first way, and then the second backwards."""
     middle = damping_of(view, [first.end])[first.end] if first.links and second.links else 1.0
     nodes = (*first.nodes, *reversed(second.nodes[:-1]))
@@ -196,10 +196,10 @@ def lead_to(
 ) -> list[Led]:
     """Records up to two steps from the entities that a query names, the strongest first."""
     with parts.store.reading():
-        return _led(parts, GraphView(parts, user_id, session_id, untrusted=untrusted), query_text, limit)
+        return _find_leads(parts, GraphView(parts, user_id, session_id, untrusted=untrusted), query_text, limit)
 
 
-def _led(parts: Parts, view: GraphView, query_text: str, limit: int) -> list[Led]:
+def _find_leads(parts: Parts, view: GraphView, query_text: str, limit: int) -> list[Led]:
     led: dict[int, tuple[float, Route]] = {}
     for node in named_in(view, query_text)[:_LEADING]:
         for route in reach(view, node, 2, beam=_LED_BEAM, fan_out=_LED_FAN_OUT).routes.values():

@@ -33,7 +33,7 @@ class Norm:
     explicit: bool = True
     """False for most bare imperatives, which in conversation may ask for one thing to be done once."""
     conditional: bool = False
-    """Whether a condition stands beside it, so that it may not hold always."""
+    """Whether it has a condition, so that it may not hold always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Reading:
 
 
 def read(text: str) -> Reading:
-    """Every rule of a text, in order, and the actions it is at odds with itself about."""
+    """Every rule of a text, in order, and the actions that it both demands and forbids."""
     norms = tuple(norm for sentence in sentences(text) for norm in _norms(sentence))
     return Reading(norms, _conflicts(norms))
 

@@ -1,6 +1,6 @@
 """Cuts a text into sentences of words and marks, for the deontic lexer.
 
-One pass from left to right. What is not the writer's own prose is taken out on the way: code blocks
+One pass from left to right takes out everything but the writer's own prose: code blocks
 vanish; code spans, quotations, addresses and identifiers become one opaque word each. Emphasis, tags
 and the targets of links are skipped. Every look ahead is bounded, so time is linear in the text.
 """
@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 OPAQUE = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a code span, a quotation, an address or an identifier; no table of words contains it."""
+"""Replaces a code span, a quotation, an address or an identifier; no table of words contains it."""
 
 
 class Word(NamedTuple):
@@ -23,7 +23,7 @@ class Word(NamedTuple):
     start: int
     end: int
     written: str
-    """As it stands in the text, for what is `OPAQUE`; else the same as `text`."""
+    """The original characters of an `OPAQUE` word; else the same as `text`."""
 
 
 class Sentence(NamedTuple):

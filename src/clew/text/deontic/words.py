@@ -1,6 +1,6 @@
 """The words the deontic lexer knows: cues, what may follow them, and who is spoken to.
 
-English is covered with some care. For other languages only a few phrases stand here, each of which
+English is covered with some care. For other languages there are only a few phrases, each of which
 hardly ever means anything but a rule. All words are in lower case, with straight apostrophes.
 """
 
@@ -87,7 +87,7 @@ WISH_CUES = _phrases(
     (_MUST, "i prefer, i'd prefer, i would prefer, we prefer, we'd prefer, i'd rather you, i would rather you"),
     (_NOT, "i don't want you to, i never want you to, i'd rather you didn't, i would rather you didn't"),
 )
-"""A wish of the speaker about what the reader does; stands anywhere in a sentence."""
+"""A wish of the speaker about what the reader does, anywhere in a sentence."""
 
 BAN_CUES = _phrases(
     (_NOT, "is forbidden, are forbidden, is prohibited, are prohibited, is strictly forbidden, are strictly forbidden"),
@@ -100,13 +100,13 @@ BAN_CUES = _phrases(
 )
 """A verdict on something that is named before it."""
 
-# --- what the cues stand between ----------------------------------------------------------------------
+# --- words around the cues ----------------------------------------------------------------------
 
 LEAD_INS = _words(
     """please also then first next instead just and but so or second third therefore however otherwise ok okay yes
     hey now note important warning critical remember again still afterwards"""
 )
-"""Words that may stand before the verb of an order, as may adverbs in -ly."""
+"""Words that may come before the verb of an order, as may adverbs in -ly."""
 
 RESTARTS = _words("then just please otherwise instead")
 """After these an order may begin in the middle of a sentence."""
@@ -128,7 +128,7 @@ CONDITIONS = _words("if when whenever unless until once while where before after
 """Openers that limit when an order holds: such orders do not contradict each other."""
 
 LIMITS = _words("if when whenever unless until while before after except without outside during only otherwise")
-"""The same, wherever they stand in the sentence."""
+"""The same, anywhere in the sentence."""
 
 PLACES = _words("for in on at during within inside outside with across throughout")
 """Openers that an order may follow without a comma."""
@@ -331,7 +331,7 @@ UNSPACED_CUES: dict[str, Modality] = {
     )
     for cue in cues.split()
 }
-"""Chinese and Japanese cues, wherever they stand."""
+"""Chinese and Japanese cues, anywhere in a sentence."""
 
 UNSPACED_START_CUES: dict[str, Modality] = {
     **dict.fromkeys("请保持 请使用 请遵循 请确保 确保 优先使用 统一使用".split(), _MUST),

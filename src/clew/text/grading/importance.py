@@ -1,9 +1,9 @@
-"""How much a record matters, by rules that anyone can read.
+"""Grades how much a record matters, by rules that anyone can read.
 
 The grade is the worth of the weightiest thing a text shows, raised a little by what makes it concrete. Rules,
 decisions and lasting preferences are worth most; facts, tasks and plans are useful; what only fills the air is worth
-least. Adding something weighty to a text never lowers its grade. What a tool gave back is never graded as a thing to
-remember for good: its words carry no authority.
+least. Adding something weighty to a text never lowers its grade. The output of a tool never gets the grade of a thing
+to remember for good: its words carry no authority.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def grade(text: str, kind: Kind | None = None, tool: str | None = None) -> Grade
     opening = text[:_READ_CHARS].strip()
     idle = _idle(opening)
     if idle:
-        return _graded(*idle)
+        return _grade(*idle)
     evidence = sorted(_evidence(opening, kind), key=lambda item: (-item[0], item[1]))
     concrete = _concrete(opening)
     score = evidence[0][0] + _RAISED_BY_CONCRETE * min(len(concrete), _MOST_CONCRETE)
     if _is_output(kind, tool):
         score = min(score, _MOST_FOR_OUTPUT)
-    return _graded(score, *(name for _, name in evidence if name), *concrete)
+    return _grade(score, *(name for _, name in evidence if name), *concrete)
 
 
 def label_of(score: float) -> Label:
@@ -60,7 +60,7 @@ def label_of(score: float) -> Label:
     return Label.NICE_TO_HAVE if score >= NICE_TO_HAVE_FROM else Label.IGNORE
 
 
-def _graded(score: float, *reasons: str) -> Grade:
+def _grade(score: float, *reasons: str) -> Grade:
     bounded = round(min(max(score, 0.0), 1.0), 4)
     return Grade(bounded, label_of(bounded), tuple(dict.fromkeys(reasons)))
 

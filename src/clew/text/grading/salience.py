@@ -1,4 +1,4 @@
-"""Which statements of a stretch of history are worth their room.
+"""Chooses the statements of a stretch of history that are worth their room.
 
 A statement is worth what it tells that nothing chosen before it told. Rare terms tell most;
 identifiers, paths, numbers and names more than other words; decisions, dates, preferences and
@@ -56,7 +56,7 @@ class Statement:
     ts_ms: int
     text: str
     turn: int
-    """Which source it stands in."""
+    """The place of its source."""
     factor: float = 1.0
     """What its kind makes of its worth: an error counts more than other output of tools."""
 

@@ -1,8 +1,8 @@
-"""Cutting secrets, and personal data where asked for, out of a text before it is kept.
+"""Cuts secrets, and personal data where asked for, out of a text before Clew keeps it.
 
-One pass over the text looks for letters that secrets have or stand next to; only where those stand does a detector look
-closer. What is cut gives way to `[redacted:KIND]`, and what stood there is found in no result: names, hosts and all
-other text stay as they are. Time is linear in the text, whatever it holds.
+One pass over the text looks for letters that secrets have or follow; only there does a detector look closer.
+`[redacted:KIND]` replaces each cut, and no result holds the secret itself. Names, hosts and all other text stay as they
+are. Time is linear in the text, whatever it holds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from clew.text.redaction.values import MARKER_START, Cut, is_stand_in
 
 
 class Policy(StrEnum):
-    """What is cut: nothing, secrets, or secrets and personal data."""
+    """What to cut: nothing, secrets, or secrets and personal data."""
 
     OFF = "off"
     SECRETS = "secrets"
@@ -56,7 +56,7 @@ def redact(text: str, policy: Policy = Policy.SECRETS) -> Redacted:
         cuts = _cuts(shown, policy)
         if not cuts:
             break
-        found = _joined(found, cuts)
+        found = _join_findings(found, cuts)
         shown = _without(text, found)
     return Redacted(shown, tuple(found))
 
@@ -64,7 +64,7 @@ def redact(text: str, policy: Policy = Policy.SECRETS) -> Redacted:
 def redact_json(value: Any, policy: Policy = Policy.SECRETS) -> tuple[Any, tuple[str, ...]]:
     """The value with every string in it redacted, keys too, and the kinds that were cut, in order.
 
-    A string under a key that names a secret is cut whole, unless it only stands in for one. A value with nothing
+    A string under a key that names a secret is cut whole, unless it is a placeholder. A value with nothing
     to cut comes back as the same object.
     """
     if policy is Policy.OFF:
@@ -101,7 +101,7 @@ def _cuts(text: str, policy: Policy) -> list[Cut]:
     if not cuts:
         return cuts
     markers = [found.span() for found in _MARKER.finditer(text)]
-    return _merged(cut for cut in cuts if not _touches(markers, cut.start, cut.end))
+    return _merge(cut for cut in cuts if not _touches(markers, cut.start, cut.end))
 
 
 def _secrets(text: str) -> Iterator[Cut]:
@@ -124,7 +124,7 @@ def _secrets(text: str) -> Iterator[Cut]:
                 yield cut
 
 
-def _merged(cuts: Iterable[Cut]) -> list[Cut]:
+def _merge(cuts: Iterable[Cut]) -> list[Cut]:
     """Overlapping cuts become one, of the kind that is surest."""
     merged: list[Cut] = []
     for cut in sorted(cuts):
@@ -146,7 +146,7 @@ def _touches(spans: list[tuple[int, int]], start: int, end: int) -> bool:
     return (place > 0 and spans[place - 1][1] > start) or (place < len(spans) and spans[place][0] < end)
 
 
-def _joined(found: list[Found], cuts: list[Cut]) -> list[Found]:
+def _join_findings(found: list[Found], cuts: list[Cut]) -> list[Found]:
     """Earlier findings and those in the text made from them, all in places of the original text."""
     places: list[Found] = []
     shift = 0
@@ -203,7 +203,7 @@ class _Tree:
             shown = self._string(key) if isinstance(key, str) else key
             new = self._named(key, old) if isinstance(key, str) and isinstance(old, str) else self._item(old, changed)
             differs = differs or new is not old or shown is not key
-            rebuilt[_unused(shown, rebuilt) if shown is not key else key] = new
+            rebuilt[_number_key(shown, rebuilt) if shown is not key else key] = new
         return rebuilt if differs else None
 
     def _item(self, item: Any, changed: dict[int, Any]) -> Any:
@@ -224,7 +224,7 @@ class _Tree:
         return redacted.text
 
 
-def _unused(key: str, taken: dict[Any, Any]) -> str:
+def _number_key(key: str, taken: dict[Any, Any]) -> str:
     """The key, numbered where two keys are the same without their secrets."""
     number = 1
     numbered = key
@@ -270,7 +270,7 @@ def _anchors() -> Iterator[tuple[str, bool, _Detector | str]]:
             yield word, False, name
 
 
-def _compiled(anchors: list[tuple[str, bool, _Detector | str]]) -> Any:
+def _compile(anchors: list[tuple[str, bool, _Detector | str]]) -> Any:
     """One expression for all letters; longer ones first, as the first that fits is taken.
 
     A word also starts behind an escaped line end, which is how lines end in JSON that was not read yet.
@@ -285,7 +285,7 @@ def _compiled(anchors: list[tuple[str, bool, _Detector | str]]) -> Any:
 
 
 def _table(anchors: list[tuple[str, bool, _Detector | str]]) -> dict[bytes, list[tuple[int, int, _Detector | str]]]:
-    """For each letters the detectors of all letters inside them, since the longest hide the shorter."""
+    """For each string of letters, the detectors of all strings inside it, since the longest hides the shorter."""
     table: dict[bytes, list[tuple[int, int, _Detector | str]]] = {}
     named = {letters for letters, _, detector in anchors if isinstance(detector, str)}
     for outer in {letters for letters, _, _ in anchors}:
@@ -299,7 +299,7 @@ def _table(anchors: list[tuple[str, bool, _Detector | str]]) -> dict[bytes, list
 
 
 _ALL_ANCHORS = list(_anchors())
-_ANCHORS = _compiled(_ALL_ANCHORS)
+_ANCHORS = _compile(_ALL_ANCHORS)
 _AT_ANCHOR = _table(_ALL_ANCHORS)
 _BACKSLASH = ord("\\")
 _MARKER = re.compile(re.escape(MARKER_START) + r"[a-z]{2,20}(?:-[a-z]{2,20}){0,2}\]")

@@ -1,8 +1,8 @@
 """Secrets that only their name gives away: `password = …`, `"api_key": …`, `<token>…</token>`, `--token …`.
 
 The name says how much its value must look like a secret. What is called a password is one unless it reads as a word of
-a text or as code; what is called a token or a secret must look made by chance; what is only called a key, or stands
-beside the name of a service, must look so more plainly, since most keys open nothing.
+a text or as code; a token or a secret must look made by chance; a value that is only called a key, or follows the name
+of a service, must look so more plainly, since most keys open nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from clew.text.redaction.values import Cut, is_password, is_random, is_stand_in,
 
 _PASS_WORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
 PASSWORD_NAMES = (*_PASS_WORDS, "_pass", "dbpass", *(f"_{word}" for word in _PASS_WORDS), "dbpassword", "dbpasswd")
-"""Also with what stands before the shorter ones: of all that begin at one place, only the longest is looked at."""
+"""With the prefixes of the shorter ones, too: of all names that begin at one place, only the longest counts."""
 
 TOKEN_NAMES = (
     "token", "secret", "apikey", "api_key", "api-key", "api key", "accesskey", "access_key", "access-key", "privatekey",
@@ -84,7 +84,7 @@ _IDENTITY_TAIL = re.compile(r"(?:id|key)(?![a-z])", re.IGNORECASE)
 class Names:
     """Reads the assignments of one text.
 
-    Names may stand inside what is taken for the value of another, as in `a=b=c=…`; each such run of characters is read
+    Names may be part of the value of another, as in `a=b=c=…`; each such run of characters is read
     for its first few names only, or a text of nothing else would be read over and over.
     """
 

@@ -1,7 +1,7 @@
 """Secrets that tell what they are: a prefix or another fixed part that their issuer gave them.
 
 Each rule names the letters to look for (in lower case, as the search for them ignores case) and the whole shape. A
-shape starts at its letters, or, where they stand inside or at the end of the secret, up to `back` characters before.
+shape starts at its letters, or, where they are inside or at the end of the secret, up to `back` characters before.
 Bodies are given as the shortest length the issuer has used; what follows of the same characters belongs to the secret.
 """
 
@@ -37,7 +37,7 @@ class Rule:
             yield Cut(first, last, self.kind)
 
     def _before(self, text: str, start: int) -> int:
-        """How many characters of a secret stand directly before its letters."""
+        """How many characters of a secret come directly before its letters."""
         head = text[max(0, start - self.back) : start]
         size = len(head) - len(head.rstrip(_SECRET_CHARS))
         return size - 1 if _ESCAPED_LINE_END.match(text, start - size - 1) else size

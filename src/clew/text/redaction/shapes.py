@@ -52,7 +52,7 @@ def private_keys(text: str, start: int, _end: int) -> Iterator[Cut]:
 
 
 def url_logins(text: str, start: int, _end: int) -> Iterator[Cut]:
-    """The password of an address, or a token that stands in place of a user."""
+    """The password of an address, or a token in place of a user."""
     found = _URL_LOGIN.match(text, start)
     if found:
         last = text.rfind("@", found.start("password"), found.end("password"))

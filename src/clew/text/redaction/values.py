@@ -1,4 +1,4 @@
-"""Whether a value looks like a secret, or stands in for one.
+"""Tells whether a value looks like a secret, or is a placeholder for one.
 
 Documentation, configuration and code are full of values at the places where secrets go: `YOUR_API_KEY`, `${TOKEN}`,
 `os.environ["KEY"]`, `xxxxxxxx`. None of them is a secret, and cutting them would make ordinary text unreadable.
@@ -17,7 +17,7 @@ MARKER_START = "[redacted:"
 
 
 class Cut(NamedTuple):
-    """What a detector wants out of the text."""
+    """A part of the text that a detector wants to cut."""
 
     start: int
     end: int
@@ -118,7 +118,7 @@ def _is_wordy(value: str) -> bool:
     seams = sum(map(ne, classes, classes[1:]))
     digits = classes.count("0")
     if digits == 0:
-        # Letters alone are noise if capitals stand where neither words nor camel case would have them.
+        # Letters alone are noise if capitals are where neither words nor camel case would have them.
         rarer = min(classes.count("A"), classes.count("a"))
         return rarer < len(value) * 0.2 or seams * 3 <= len(value)
     if digits == len(value):
