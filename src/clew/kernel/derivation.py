@@ -20,13 +20,13 @@ from clew.errors import InvalidInput, NotFound
 from clew.kernel.parts import Parts
 from clew.kernel.refs import located, place_of
 from clew.kernel.views import all_summaries
+from clew.storage.paging import every_member
 from clew.storage.protocol import Place
 from clew.storage.purging import home_ref, memory_places, rests_on_others
 
 WITHHELD_IDS = "withheld_ids"
 """Where a summary's metadata names the sources whose words did not enter it, because they were quarantined."""
 
-_RECORDS_A_READ = 1000
 
 _Node = tuple[bool, str]
 """A node of a session: whether it is a summary, and its id."""
@@ -153,10 +153,8 @@ class Derivation:
 def _resting(parts: Parts) -> Iterator[Record]:
     """Every record that rests on others which it names."""
     for name, _ in parts.store.collections():
-        after = 0
-        while rests_on_others(name) and (read := parts.store.page(name, after, _RECORDS_A_READ)):
-            yield from read
-            after = read[-1].seq
+        if rests_on_others(name):
+            yield from every_member(parts.store, name)
 
 
 def at_home(parts: Parts, record: Record) -> Record:

@@ -31,6 +31,7 @@ from clew.kernel.operations import (
 )
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
+from clew.storage.paging import every_member
 from clew.storage.protocol import Place
 from clew.text.framing import clip
 
@@ -173,8 +174,8 @@ def _refuse_to_break(parts: Parts, collection: Collection, ids: Sequence[str] | 
     if collection.is_derived and collection.kind is not CollectionKind.GUIDANCE:
         raise RawHistoryProtected(f"{collection} is kept by Clew; its records cannot be deleted one by one")
     if collection.kind is CollectionKind.SESSION:
-        kept = parts.store.page(Collection.summaries(collection.owner), 0, MAX_PAGE) if ids is None else []
-        named = [record.id for record in kept] if ids is None else ids
+        summaries = Collection.summaries(collection.owner)
+        named = [record.id for record in every_member(parts.store, summaries)] if ids is None else ids
         shown = parts.store.get(collection, named)
         if any(record.provenance is Provenance.SUMMARY for record in shown):
             raise RawHistoryProtected(f"{collection} holds summaries, which lead back to turns; they cannot be deleted")

@@ -15,8 +15,7 @@ from clew.core.collections import Collection
 from clew.core.lineage import Graph, Lineage, lineage_of
 from clew.core.model import Provenance, Record
 from clew.kernel.parts import Parts
-
-_RECORDS_A_READ = 1000
+from clew.storage.paging import every_member
 
 _OF_TURNS = frozenset(
     {
@@ -75,10 +74,7 @@ def all_summaries(parts: Parts, session_id: str) -> list[Summary]:
 
 
 def every(parts: Parts, collection: str) -> Iterator[Record]:
-    after = 0
-    while page := parts.store.page(collection, after, _RECORDS_A_READ):
-        yield from page
-        after = page[-1].seq
+    return every_member(parts.store, collection)
 
 
 def _summaries(records: Iterator[Record] | list[Record]) -> list[Summary]:

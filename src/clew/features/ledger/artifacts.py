@@ -16,6 +16,7 @@ from clew.features.ledger.operations import Artifact, ReadArtifact
 from clew.kernel.parts import Parts
 from clew.kernel.records import MAX_CHARS, checked_limit
 from clew.kernel.services import serves
+from clew.storage.paging import every_record
 from clew.text.framing import clip
 
 FOLDER = "artifacts"
@@ -24,7 +25,6 @@ UNFINISHED = ".new"
 
 _NAME_BYTES = 20
 _NAME = re.compile(f"[0-9a-f]{{{_NAME_BYTES * 2}}}")
-_RECORDS_A_READ = 1000
 
 
 def name_of(content: bytes) -> str:
@@ -115,11 +115,8 @@ def _remove(path: Path) -> bool:
 
 
 def _known_to_records(parts: Parts) -> Iterable[str]:
-    after = 0
-    while page := parts.store.export(after, _RECORDS_A_READ):
-        names = (stored.draft.metadata.get("artifact") for stored in page)
-        yield from (name for name in names if isinstance(name, str))
-        after = page[-1].key
+    names = (stored.draft.metadata.get("artifact") for stored in every_record(parts.store))
+    return (name for name in names if isinstance(name, str))
 
 
 @serves(ReadArtifact)

@@ -37,6 +37,7 @@ from clew.kernel.parts import Parts
 from clew.kernel.records import view
 from clew.kernel.refs import located, place_of
 from clew.kernel.services import serves
+from clew.storage.paging import member_pages
 from clew.storage.protocol import Marking, Place
 from clew.text.dissent import conflict
 from clew.text.grading import importance
@@ -154,7 +155,7 @@ class _Run:
 
     def look_at_all(self) -> None:
         for collection in _in_turn(self.parts):
-            for page in _pages(self.parts, collection):
+            for page in member_pages(self.parts.store, collection, size=PAGE):
                 self._age(page)
             self._compare(collection)
 
@@ -287,13 +288,6 @@ def _in_turn(parts: Parts) -> list[Collection]:
 
 def _turn(collection: str) -> str:
     return identity.digest(collection, size_bytes=identity.ID_BYTES).hex()
-
-
-def _pages(parts: Parts, collection: str) -> Iterator[list[Record]]:
-    after = 0
-    while page := parts.store.page(collection, after, PAGE):
-        yield page
-        after = page[-1].seq
 
 
 def _graded(record: Record) -> importance.Grade:

@@ -15,6 +15,7 @@ from clew.features.upkeep.operations import CopyList, FindTurn, ListCopies, Sess
 from clew.kernel.intake import SOURCE_URL
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
+from clew.storage.paging import every_member
 
 WORKING_COPY = "a working copy of the host's"
 CONTAINED = "every turn stands in another session"
@@ -23,7 +24,6 @@ _INTERNAL = "internal-session-effects-"
 """How OpenClaw names the copies of a session in which it works by itself, for instance before a compaction."""
 
 _READ_IN_HISTORY = "openclaw:history"
-_PAGE = 1000
 _DIGEST_BYTES = 8
 
 
@@ -45,7 +45,11 @@ def list_copies(parts: Parts, _: ListCopies) -> CopyList:
     for session in originals_first:
         is_internal = session.startswith(_INTERNAL)
         work_began_ms = _work_began_ms(parts, session) if is_internal else math.inf
-        own = [_digest(turn) for turn in _turns(parts, session) if turn.ts_ms < work_began_ms]
+        own = [
+            _digest(turn)
+            for turn in every_member(parts.store, identity.session_raw(session))
+            if turn.ts_ms < work_began_ms
+        ]
         if sizes[session] and kept.issuperset(own):
             reason = WORKING_COPY if is_internal else CONTAINED
             copies.append(SessionCopy(session_id=session, turns=sizes[session], reason=reason))
@@ -58,7 +62,7 @@ def _work_began_ms(parts: Parts, session_id: str) -> float:
     """When the host began to work in a copy: with the first order of its own. What stands before it was copied."""
     orders = (
         turn.ts_ms
-        for turn in _turns(parts, session_id)
+        for turn in every_member(parts.store, identity.session_raw(session_id))
         if turn.role is Role.USER and turn.metadata.get(SOURCE_URL) != _READ_IN_HISTORY
     )
     return min(orders, default=math.inf)
@@ -66,13 +70,6 @@ def _work_began_ms(parts: Parts, session_id: str) -> float:
 
 def _sessions(parts: Parts) -> Iterator[str]:
     return (identity.owner_of(name) for name, _ in parts.store.collections() if identity.is_raw(name))
-
-
-def _turns(parts: Parts, session_id: str) -> Iterator[Record]:
-    after = 0
-    while page := parts.store.page(identity.session_raw(session_id), after, _PAGE):
-        yield from page
-        after = page[-1].seq
 
 
 def _digest(turn: Record) -> bytes:

@@ -28,7 +28,7 @@ from clew.features.upkeep.operations import Purge as PurgeRequest
 from clew.kernel.intake import SOURCE_URL, check_size, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
-from clew.storage.protocol import StoredRecord
+from clew.storage.paging import every_record
 from clew.storage.purging import (
     Purge,
     Purged,
@@ -43,7 +43,6 @@ from clew.storage.purging import (
 from clew.text.redaction import Policy, redact
 
 LEDGER_FILE = "purges.jsonl"
-_RECORDS_A_READ = 1000
 
 
 class LedgerLine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -229,7 +228,7 @@ def _names(parts: Parts, kind: PurgeKind) -> Iterator[str]:
         owners = (_owner(name, kind) for name, _ in parts.store.collections())
         yield from dict.fromkeys(owner for owner in owners if owner is not None)
         return
-    for stored in _every_record(parts):
+    for stored in every_record(parts.store):
         if kind is PurgeKind.RECORD:
             yield from (home_ref(place.collection, place.id) for place in stored.places)
         elif isinstance(stored.draft.metadata.get(SOURCE_URL), str):
@@ -243,13 +242,6 @@ def _owner(collection: str, kind: PurgeKind) -> str | None:
     of_user, of_session = ("user", "turns", "replies", "_owned"), ("session", "session_raw", "session_summary")
     kinds = of_user if kind is PurgeKind.USER else of_session
     return identity.owner_of(collection) if identity.kind_of(collection) in kinds else None
-
-
-def _every_record(parts: Parts) -> Iterator[StoredRecord]:
-    after = 0
-    while page := parts.store.export(after, _RECORDS_A_READ):
-        yield from page
-        after = page[-1].key
 
 
 def _figures(counts: Mapping[str, Any]) -> dict[str, int]:

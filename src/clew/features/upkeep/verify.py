@@ -14,11 +14,11 @@ from clew.index.collection import CollectionIndex
 from clew.kernel.intake import search_terms, speaker_in
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
+from clew.storage.paging import every_record
 from clew.storage.protocol import Finding
 from clew.text.terms import ANALYSER_VERSION
 
 MAX_PROBLEMS = 20
-_RECORDS_A_READ = 1000
 
 
 @serves(Verify)
@@ -56,11 +56,11 @@ def _findings(parts: Parts) -> Iterator[Finding]:
 def _terms(parts: Parts) -> Finding:
     """Every record is found by the words that stand in it."""
     problems: list[str] = []
-    after = count = 0
-    while stored := parts.store.export(after, _RECORDS_A_READ):
-        after = stored[-1].key
-        count += len(stored)
-        problems += [f"record {item.key}" for item in stored if terms_of(item.draft) != item.draft.terms]
+    count = 0
+    for stored in every_record(parts.store):
+        count += 1
+        if terms_of(stored.draft) != stored.draft.terms:
+            problems.append(f"record {stored.key}")
     return Finding("search terms", f"{count} records carry the terms of their text", tuple(problems[:MAX_PROBLEMS]))
 
 
