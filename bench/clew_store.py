@@ -17,6 +17,7 @@ from clew.api import Import
 from clew.config import Config
 from clew.core.collections import Collection
 from clew.core.ports import Vectors
+from clew.core.tuning import Tuning
 from clew.errors import StoreError
 
 LINES_PER_IMPORT = 2000
@@ -31,9 +32,9 @@ class ClewStore:
         self._folder = folder
         self.memory = self._open()
 
-    def _open(self, **settings: int) -> Memory:
-        config = Config.load(environment={}, data_dir=self._folder, **settings)
-        return Memory(config, embedder=WordVectors())
+    def _open(self, tuning: Tuning | None = None) -> Memory:
+        config = Config.load(environment={}, data_dir=self._folder)
+        return Memory(config, embedder=WordVectors(), tuning=tuning)
 
     def load(self, records: Sequence[Record], vectors: Vectors) -> None:  # noqa: ARG002 - Clew makes its own
         self.load_lines(map(imported, records))
@@ -42,7 +43,7 @@ class ClewStore:
         """Lines as `imported` makes them."""
         self.memory.close()
         left = iter(lines)
-        with self._open(embed_batch=LOADING_BATCH) as loading:
+        with self._open(Tuning(embed_batch=LOADING_BATCH)) as loading:
             while chunk := tuple(islice(left, LINES_PER_IMPORT)):
                 loading.call(Import(lines=chunk))
             if not loading.flush(timeout_ms=DRAIN_MS).ok:

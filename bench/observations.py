@@ -31,11 +31,13 @@ from bench.retrieval.corpus import Corpus
 from clew import Memory
 from clew.api import Context, Message, ObserveRun, ObserveShow, ObserveStats
 from clew.config import Config
+from clew.core.tuning import Tuning
 from clew.faces.transcripts import Format, Tally, read_turns
 from clew.models.tokens import make_counter
 from clew.text.grading.salience import terms_of
 
 SESSION = "bench"
+DEFAULTS = Tuning()
 LIMIT = 0.95
 BUDGET_TOKENS = 2_000
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -61,8 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("what", choices=("session", "locomo"))
     parser.add_argument("--path", type=Path, required=True, help="the session as JSON lines, or LoCoMo; gzipped or not")
     parser.add_argument("--budget", type=int, default=128_000, help="tokens of a context of the session (128,000)")
-    parser.add_argument("--buffer", type=int, help="observe_buffer_tokens; else its default")
-    parser.add_argument("--block", type=int, help="observe_block_tokens; else its default")
+    parser.add_argument("--buffer", type=int, default=DEFAULTS.observe_buffer_tokens, help="tokens of the buffer")
+    parser.add_argument("--block", type=int, default=DEFAULTS.observe_block_tokens, help="tokens of the log")
     return parser
 
 
@@ -80,11 +82,11 @@ class Stability:
 
 def _session(options: argparse.Namespace) -> int:
     messages = _turns(options.path)
-    given = {"observe_buffer_tokens": options.buffer, "observe_block_tokens": options.block}
+    tuning = Tuning(observe_buffer_tokens=options.buffer, observe_block_tokens=options.block)
     with TemporaryDirectory(prefix="bench-") as folder:
-        config = Config.load(environment={}, data_dir=Path(folder), embedder="none", synchronous="normal", **given)
+        config = Config.load(environment={}, data_dir=Path(folder), embedder="none", synchronous="normal")
         count = make_counter(config).estimate
-        with Memory(config) as memory:
+        with Memory(config, tuning=tuning) as memory:
             prompts = list(_replayed(memory, messages, options.budget))
             stats = memory.call(ObserveStats(session_id=SESSION))
     asked = [prompt for role, prompt in prompts if role == "user"]
@@ -161,7 +163,7 @@ def _locomo(options: argparse.Namespace) -> int:
     for corpus in corpora:
         with TemporaryDirectory(prefix="bench-") as folder:
             logs = {share: _log(Path(folder, f"log-{share}"), corpus, share) for share in SHARES}
-            with _open(Path(folder, "recall"), {"tail_share": 0.0, "guidance_share": 0.0}) as memory:
+            with _open(Path(folder, "recall")) as memory:
                 _ingest(memory, corpus)
                 memory.flush(timeout_ms=SETTLE_MS)
                 for share in SHARES:
@@ -175,8 +177,10 @@ def _locomo(options: argparse.Namespace) -> int:
     return 0
 
 
-def _open(folder: Path, settings: dict[str, object]) -> Memory:
-    return Memory(Config.load(environment={}, data_dir=folder, **settings))
+def _open(folder: Path, tuning: Tuning = DEFAULTS, **settings: object) -> Memory:
+    """Opens a store that spends no budget on a tail or on guidance."""
+    config = Config.load(environment={}, data_dir=folder, tail_share=0.0, guidance_share=0.0, **settings)
+    return Memory(config, tuning=tuning)
 
 
 def _ingest(memory: Memory, corpus: Corpus) -> None:
@@ -192,8 +196,8 @@ def _log(folder: Path, corpus: Corpus, share: float) -> Known:
     room = int(BUDGET_TOKENS * share)
     if room == 0:
         return NOTHING
-    settings = {"embedder": "none", "observe_buffer_tokens": BUFFER_TOKENS, "tail_share": 0.0, "guidance_share": 0.0}
-    with _open(folder, settings | {"observe_block_tokens": max(room, 256)}) as memory:
+    tuning = Tuning(observe_buffer_tokens=BUFFER_TOKENS, observe_block_tokens=max(room, 256))
+    with _open(folder, tuning, embedder="none") as memory:
         _ingest(memory, corpus)
         memory.call(ObserveRun(session_id=SESSION))
         memory.call(ObserveRun(session_id=SESSION, force=True))

@@ -26,6 +26,7 @@ from tempfile import TemporaryDirectory
 from clew import Memory
 from clew.api import Pack
 from clew.config import Config
+from clew.core.tuning import Tuning
 from clew.features.pack.rules import STRONGER
 from clew.text.grading.importance import Label
 
@@ -83,8 +84,8 @@ def _parser() -> argparse.ArgumentParser:
 def _measure(path: Path, embedder: str) -> list[Row]:
     given = [(sort, json.loads(line)) for sort, file in FILES.items() for line in _lines(path / f"{file}.jsonl")]
     with TemporaryDirectory(prefix="bench-") as folder:
-        config = Config.load(data_dir=Path(folder), embedder=embedder, pack_min_similarity=0.0)
-        with Memory(config) as memory:
+        config = Config.load(data_dir=Path(folder), embedder=embedder)
+        with Memory(config, tuning=Tuning(pack_min_similarity=0.0)) as memory:
             for number, (_, row) in enumerate(given):
                 for place, text in enumerate(row["memories"]):
                     memory.put(f"user:{number}", f"m{place}", text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from clew.api import MemoryApi
 from clew.client import connect
 from clew.config import Config
 from clew.core.ports import Embedder, Summarizer
+from clew.core.tuning import Tuning
 from clew.engine import Memory
 from clew.models.embedding.hashing import HashingEmbedder
 from tests.testing.daemons import running, short_folder
@@ -30,6 +32,12 @@ class FixedClock:
 
     def now_ms(self) -> int:
         return self.ms
+
+
+def take_tuning(settings: dict[str, Any]) -> Tuning:
+    """Takes the numbers that are no settings out of those that a test gives."""
+    names = [item.name for item in fields(Tuning) if item.name in settings]
+    return Tuning(**{name: settings.pop(name) for name in names})
 
 
 @contextmanager
@@ -63,8 +71,9 @@ def open_memory(tmp_path: Path, clock: FixedClock) -> Iterator[OpenMemory]:
 
     def open_one(embedder: Embedder | None = None, summarizer: Summarizer | None = None, **settings: Any) -> Memory:
         given = {"data_dir": tmp_path / "data", "synchronous": "normal", "embedder": "none"} | settings
+        tuning = take_tuning(given)
         config = Config.load(environment={}, **given)
-        opened.append(Memory(config, embedder=embedder, summarizer=summarizer, clock=clock))
+        opened.append(Memory(config, embedder=embedder, summarizer=summarizer, clock=clock, tuning=tuning))
         return opened[-1]
 
     yield open_one

@@ -14,8 +14,9 @@ serves the data folder, verbs go through it; where none does, they open the stor
 SETTINGS_INTRODUCTION = """\
 Later sources win: the defaults below, `clew.toml` in the data folder, the environment, arguments (of the
 command line or of `Memory.open`). In `clew.toml` a setting is one line, such as `gate_threshold = 0.5`. A
-name in the file that no setting has, or a value out of its bounds, is an error. `clew config` shows every
-value that is in force and where it came from. Settings are read once, when a store or a daemon is opened.
+name in the file that no setting has, or a value out of its bounds, is an error; a name that was a setting in an
+earlier version is ignored with a warning. `clew config` shows every value that is in force and where it came from.
+Settings are read once, when a store or a daemon is opened.
 """
 
 SETTINGS_ELSEWHERE = """\
@@ -53,7 +54,8 @@ passed over.
   written in the order it was sent.
 - Batches (arrays) are refused. So are lines that are no JSON or no UTF-8, numbers outside 64 bits as parameters,
   and more than {max_depth} arrays and objects inside each other. Of two equal keys the last one counts.
-- A line over `frame_limit_bytes` is skipped and answered with TooLarge; answers may be longer than that.
+- A line over 1 MiB, or over `max_text_bytes` where that is more, is skipped and answered with TooLarge; answers may be
+  longer than that.
 - A bad frame costs one error. The connection goes on.
 
 ## Authentication
@@ -70,7 +72,7 @@ root. On TCP the first request is `authenticate` with the daemon's token, from `
 
 ## Limits
 
-A client may have `max_inflight` requests under way, and four longest frames of bytes; after that the daemon
+A client may have {inflight} requests under way, and four longest frames of bytes; after that the daemon
 reads no further from it until one is done. Work that is not done within `deadline_ms` is answered with
 DeadlineExceeded and may still take effect. Beyond `max_connections` a client is told Busy, and the connection
 is closed. Told to stop (SIGTERM or SIGINT), the daemon finishes and answers what is under way, for at most

@@ -21,10 +21,11 @@ from bench.retrieval.persistbench import Held, Row
 from bench.retrieval.run import Measured, Results
 from bench.retrieval.systems import Equipment
 from clew.config import Config
+from clew.core.tuning import Tuning
 
 PACKAGES = ("numpy", "onnxruntime", "tokenizers", "tiktoken", "bm25s")
 
-_SETTINGS = ("embed", "search_", "recency_", "pack_", "recall_", "gate_", "redaction", "tokenizer")
+_SETTINGS = ("embed", "pack_", "gate_", "redaction", "tokenizer")
 _PRIVATE = ("_url", "_env")
 _DECIMALS = 4
 
@@ -56,7 +57,7 @@ def _whole(head: dict[str, Any], equipment: Equipment, found: dict[str, Any]) ->
     embedder = equipment.embedder
     whole = {
         **head,
-        "settings": _settings(equipment.config),
+        "settings": _settings(equipment.config) | asdict(Tuning()),
         "versions": _versions() | {"embedder": str(embedder.identity) if embedder else None},
         "commit": commit(),
         "machine": {"cores": _cores()},

@@ -1,15 +1,18 @@
 """All settings, in one frozen object: read once, every field documented and bounded.
 
 Later sources win: the defaults below, `clew.toml` in the data folder, `CLEW_*` in the environment,
-arguments. A name in the file that no setting has, or a value out of bounds, is an error and not a guess.
+arguments. An unknown name or a value out of bounds is an error. A name that once was a setting is ignored with a
+warning, so that an upgrade never keeps a store from opening.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +22,16 @@ from clew.errors import InvalidInput
 CONFIG_FILE = "clew.toml"
 MIB = 1024 * 1024
 REDACTION_POLICIES = ("off", "secrets", "pii")
+RETIRED = frozenset(
+    """
+    capture_file_bytes context_weights embed_batch embed_threads frame_limit_bytes max_inflight observe_block_tokens
+    observe_buffer_tokens pack_items pack_min_similarity recall_candidates recall_items recall_min_similarity
+    recency_decays search_weights summarizer_min_gate tail_max_turns
+    """.split()
+)
+"""Names that were settings once and are constants now."""
+
+_log = logging.getLogger("clew.config")
 
 
 def _setting(default: Any, help_text: str, low: float | None = None, high: float | None = None) -> Any:
@@ -46,31 +59,16 @@ class Config:
     embedder_model: str = _setting("", "Model name to ask that server for.")
     embedder_key_env: str = _setting("CLEW_EMBEDDER_KEY", "Environment variable that holds its key.")
     embed_timeout_ms: int = _setting(1000, "Longest wait for a query's vector before answering by words.", 10, 60_000)
-    embed_batch: int = _setting(16, "Texts embedded in one go.", 1, 512)
-    embed_threads: int = _setting(0, "Threads of the embedding model where many texts wait; 0 is one a core.", 0, 64)
 
     synchronous: str = _setting("full", "full survives power loss; normal survives a crash of the process.")
     index_cache_bytes: int = _setting(512 * MIB, "Memory for loaded collection indexes.", MIB, 1 << 40)
     max_text_bytes: int = _setting(MIB, "Longest text of one turn or record.", 1024, 64 * MIB)
-
-    search_weights: tuple[float, ...] = _setting(
-        (0.9, 0.05, 0.05), "Weights of similarity, recency and scope in the search score.", 0, 1
-    )
-    recency_decays: tuple[float, ...] = _setting(
-        (1e-4, 1e-5, 2e-6), "Decay per second of age: in a session, of a user, of all.", 0, 1
-    )
-    context_weights: tuple[float, ...] = _setting(
-        (0.15, 0.05, 0.8), "Weights of recency, use and authority in what a context recalls.", 0, 1
-    )
 
     redaction: str = _setting("secrets", "What is cut from texts before they are written: secrets, pii or off.")
     redaction_scopes: tuple[str, ...] = _setting(
         (), "Other policies by collection, first match wins: user:ann=pii, session_raw:*=off."
     )
     capture_inline_bytes: int = _setting(8 * 1024, "Longer payloads of captured events go to an artifact.", 256, MIB)
-    capture_file_bytes: int = _setting(
-        16 * MIB, "A capture log is closed and a new one begun at this size.", 4096, 1 << 34
-    )
 
     retention_days: tuple[int, ...] = _setting(
         (90, 30), "Days without use after which P1 and P2 records are archived.", 1, 36_500
@@ -78,8 +76,6 @@ class Config:
     lifecycle_hours: int = _setting(24, "The daemon ages records this often; 0 leaves it to the operator.", 0, 24 * 365)
 
     pack_budget_tokens: int = _setting(1200, "Budget of a pack where the caller names none.", 64, 1_000_000)
-    pack_items: int = _setting(12, "Items of a pack at most.", 1, 100)
-    pack_min_similarity: float = _setting(0.35, "Records less similar to the query than this are not packed.", 0, 1)
 
     fact_predicates: tuple[str, ...] = _setting(
         (), "Predicates of facts beside those that are built in: lives_in=single, speaks=many."
@@ -102,23 +98,8 @@ class Config:
     budget_tokens: int = _setting(8000, "Context budget where the caller names none.", 64, 10_000_000)
     tail_share: float = _setting(0.50, "Share of the budget the recent tail grows to.", 0, 1)
     tail_min_turns: int = _setting(4, "Turns of the tail that are always there.", 1, 1000)
-    tail_max_turns: int = _setting(120, "Turns the tail grows to, however short they are.", 1, 10_000)
     guidance_share: float = _setting(0.10, "Share of the budget elevated guidance may take.", 0, 1)
     guidance_min_stability: float = _setting(0.35, "Turns less lasting than this never become guidance.", 0, 1)
-    recall_candidates: int = _setting(64, "Records near to the query that are weighed for a context.", 1, 1000)
-    recall_items: int = _setting(48, "Records a context recalls at most.", 1, 999)
-    recall_min_similarity: float = _setting(
-        0.25, "Records less similar than this are not recalled; half of it where there are no vectors.", 0, 1
-    )
-    observe_buffer_tokens: int = _setting(
-        32_000,
-        "Turns behind the last one observed are observed when they pass this, or what the tail has room for.",
-        256,
-        10_000_000,
-    )
-    observe_block_tokens: int = _setting(
-        8000, "The observation log of a session is pruned when it passes this.", 256, 1_000_000
-    )
     tokenizer: str = _setting("auto", "auto, estimate, o200k_base or cl100k_base.")
 
     compact_cluster_turns: int = _setting(20, "Turns that one summary stands for.", 1, 1000)
@@ -127,15 +108,10 @@ class Config:
     summarizer_url: str = _setting("", "Base address of an OpenAI-compatible or Ollama server.")
     summarizer_model: str = _setting("", "Model name to ask that server for.")
     summarizer_key_env: str = _setting("CLEW_SUMMARIZER_KEY", "Environment variable that holds its key.")
-    summarizer_min_gate: float = _setting(
-        0.60, "A model summarises only clusters whose turns are on average this worth keeping.", 0, 1
-    )
     summarizer_timeout_ms: int = _setting(20_000, "Longest wait for one summary of a model.", 100, 600_000)
 
-    frame_limit_bytes: int = _setting(MIB, "Longest request line of the daemon.", 1024, 64 * MIB)
     deadline_ms: int = _setting(30_000, "Longest time the daemon works on one request.", 10, 3_600_000)
     max_connections: int = _setting(256, "Clients connected at once.", 1, 65_536)
-    max_inflight: int = _setting(32, "Requests of one client under way at once.", 1, 1024)
     log_format: str = _setting("text", "text or json.")
 
     def __post_init__(self) -> None:
@@ -161,6 +137,11 @@ class Config:
         return self.listen or f"unix:{self.data_dir / 'clew.sock'}"
 
     @property
+    def frame_limit_bytes(self) -> int:
+        """The longest request line of the daemon; the longest text decides it."""
+        return max(self.max_text_bytes, MIB)
+
+    @property
     def token_file(self) -> Path:
         return self.data_dir / "token"
 
@@ -176,7 +157,10 @@ class Config:
         values = in_file | _from_environment(environment) | given
         values["data_dir"] = data_dir
         _refuse_unknown(values)
-        return cls(**values)
+        retired = tuple(sorted(RETIRED.intersection(values)))
+        if retired:
+            _warn_of_retired(retired)
+        return cls(**{name: value for name, value in values.items() if name not in RETIRED})
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -194,7 +178,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         text = environment.get(f"CLEW_{item.name.upper()}")
         if text is not None and item.name != "data_dir":
             values[item.name] = _parse(item.name, text, item.default)
-    return values
+    return values | {name: None for name in RETIRED if f"CLEW_{name.upper()}" in environment}
 
 
 def _parse(name: str, text: str, default: Any) -> Any:
@@ -209,10 +193,16 @@ def _parse(name: str, text: str, default: Any) -> Any:
 
 
 def _refuse_unknown(values: Mapping[str, Any]) -> None:
-    known = {item.name for item in fields(Config)}
+    known = {item.name for item in fields(Config)} | RETIRED
     unknown = sorted(set(values) - known)
     if unknown:
         raise InvalidInput(f"unknown setting {unknown[0]!r}; `clew config` lists what can be set")
+
+
+@cache
+def _warn_of_retired(names: tuple[str, ...]) -> None:
+    """Once a process: a program may read its settings several times."""
+    _log.warning("no longer a setting, and ignored: %s", ", ".join(names))
 
 
 def _check(name: str, value: Any, default: Any, limits: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from clew import __version__, api
 from clew.config import Config
 from clew.core.identity import ID_BYTES
 from clew.core.ports import Clock, Embedder, Ids, Summarizer
+from clew.core.tuning import Tuning
 from clew.errors import InvalidInput
 from clew.features.authored import service as authored
 from clew.features.gate import service as gate
@@ -67,6 +68,7 @@ class Memory(api.MemoryApi):
         summarizer: Summarizer | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
+        tuning: Tuning | None = None,
     ) -> None:
         """The parts may be given, for tests and for embedding Clew; `open` is the usual way."""
         chosen = make_summarizer(config) if summarizer is None else SummarizerChoice(summarizer)
@@ -81,6 +83,7 @@ class Memory(api.MemoryApi):
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
             summarizer=chosen.summarizer,
+            tuning=tuning or Tuning(),
         )
         if self._store.analyser_version() != ANALYSER_VERSION:
             _log.info("search terms are of an older version; computing them again")

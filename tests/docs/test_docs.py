@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from clew.config import CONFIG_FILE, Config
+from clew.config import CONFIG_FILE, RETIRED, Config
 from clew.faces.cli.main import cli
 from clew.models.packs.pack import DEFAULT_PACK, list_packs, packs_dir
 from tests.faces.cli.test_reference import parse
@@ -221,6 +222,7 @@ def test_every_settings_file_that_is_shown_can_be_read(tmp_path: Path) -> None:
     for text in shown:
         (tmp_path / CONFIG_FILE).write_text(text, "utf-8")
         Config.load(environment={}, data_dir=tmp_path)
+        assert RETIRED.isdisjoint(tomllib.loads(text))
 
 
 def test_make_knows_every_target_the_documents_name() -> None:

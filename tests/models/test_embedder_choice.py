@@ -34,7 +34,7 @@ def test_none_is_none_and_says_so(packs: Path) -> None:
 
 def test_auto_takes_the_default_pack_where_it_is_installed(packs: Path) -> None:
     write_tiny_pack(packs / DEFAULT_PACK)
-    choice = make_embedder(Config(embedder="auto", embed_threads=1))
+    choice = make_embedder(Config(embedder="auto"))
     assert isinstance(choice.embedder, OnnxEmbedder)
     assert choice.reason == ""
 

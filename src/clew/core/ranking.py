@@ -18,6 +18,8 @@ LEXICAL_SHARE = 0.3
 """The lexical lane's part of the similarity of an ordinary question; measured in docs/benchmarks.md."""
 
 SCOPE_NEARNESS: Mapping[Scope, float] = {Scope.SESSION: 1.0, Scope.USER: 0.6, Scope.GLOBAL: 0.3}
+RECENCY_DECAYS: Mapping[Scope, float] = {Scope.SESSION: 1e-4, Scope.USER: 1e-5, Scope.GLOBAL: 2e-6}
+"""Per second of age. Recency halves in about two hours, 19 hours and four days."""
 
 
 @dataclass(frozen=True, slots=True)

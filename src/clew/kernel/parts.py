@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from clew.config import Config
 from clew.core.ports import Clock, Ids, Summarizer, TokenCounter
+from clew.core.tuning import Tuning
 from clew.index.cache import IndexCache
 from clew.kernel.meaning import Meaning
 from clew.storage.protocol import Store
@@ -26,6 +27,7 @@ class Parts:
     clock: Clock
     ids: Ids
     summarizer: Summarizer | None = None
+    tuning: Tuning = field(default_factory=Tuning)
     _states: dict[Callable[[Parts], Any], Any] = field(default_factory=dict, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 

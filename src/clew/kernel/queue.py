@@ -210,7 +210,7 @@ class Indexer:
 
     def _embed_some(self) -> bool:
         meaning, store = self._parts.meaning, self._parts.store
-        tasks = store.queued(Task.EMBED, self._parts.config.embed_batch) if meaning.usable else []
+        tasks = store.queued(Task.EMBED, self._parts.tuning.embed_batch) if meaning.usable else []
         if not tasks:
             return False
         self._give_way(EMBED_WAIT_SECONDS)

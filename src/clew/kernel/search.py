@@ -12,7 +12,7 @@ from clew.core.collections import GLOBAL, LORE, Collection, CollectionKind, Scop
 from clew.core.ids import LEDGER_ORIGIN, id_of, memory_id, session_of, turn_name
 from clew.core.lineage import lineage_of
 from clew.core.model import Record
-from clew.core.ranking import REPLY_SHARE, SCOPE_NEARNESS, Weights, quality
+from clew.core.ranking import RECENCY_DECAYS, REPLY_SHARE, SCOPE_NEARNESS, Weights, quality
 from clew.errors import InvalidInput
 from clew.index.search import Candidate, Query, search
 from clew.kernel.operations import Hit, Scores, Search, SearchResult
@@ -115,7 +115,7 @@ def prepare(parts: Parts, text: str, collections: Sequence[Collection]) -> tuple
         vector=meant.vector,
         calibration=meant.calibration,
         now_ms=now_ms,
-        weights=Weights.normalised(*parts.config.search_weights),
+        weights=Weights.normalised(*parts.tuning.search_weights),
         dates=frozenset(keys_asked_for(text, now_ms)),
         text=text,
     )
@@ -211,7 +211,7 @@ def _in_collection(
         is_replies = name.kind is CollectionKind.REPLIES
         if is_replies:  # the view of a running session shows them, or what stands for them
             excluded += [seq for session_id in running for seq in index.seqs_of_session(session_id)]
-        own = search(index, query, scope, decay_of(parts, scope), limit + margin, excluded=excluded)
+        own = search(index, query, scope, RECENCY_DECAYS[scope], limit + margin, excluded=excluded)
     if is_replies:
         return [replace(item, similarity=item.similarity * REPLY_SHARE, score=item.score * REPLY_SHARE) for item in own]
     if name.kind is not CollectionKind.SESSION:
@@ -225,7 +225,7 @@ def _through_turns(parts: Parts, session_id: str, query: Query) -> dict[int, Can
     lead_to = summaries_over(parts, session_id)
     if not lead_to:
         return {}
-    decay = decay_of(parts, Scope.SESSION)
+    decay = RECENCY_DECAYS[Scope.SESSION]
     history = Collection.raw(session_id)
     with parts.indexes.current(history) as index:
         turns = search(index, query, Scope.SESSION, decay, _COVERED_CANDIDATES, excluded=parts.store.withheld(history))
@@ -299,11 +299,6 @@ def _found(record: Record, candidate: Candidate) -> Found:
     lineage = lineage_of(record) if candidate.covered is None else None
     kept = 1.0 if lineage is None else quality(lineage.decay)
     return Found(record, candidate, candidate.score * kept, kept)
-
-
-def decay_of(parts: Parts, scope: Scope) -> float:
-    """How fast a record of this scope loses recency."""
-    return dict(zip(Scope, parts.config.recency_decays, strict=True))[scope]
 
 
 def _prefer_phrases(found: list[Found], terms: QueryTerms) -> list[Found]:

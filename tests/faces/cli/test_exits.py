@@ -54,9 +54,8 @@ def home() -> Iterator[Path]:
 
 
 def started(home: Path, *arguments: str, **settings: str) -> subprocess.Popen[str]:
-    """All that waits is one step, worked on by one thread: it is inside the model nearly all the time."""
-    one_step = {"CLEW_EMBED_BATCH": str(WAITING), "CLEW_EMBED_THREADS": "1"}
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("CLEW_")} | one_step | settings
+    """A process with much to embed: it is inside the model nearly all the time."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("CLEW_")} | settings
     environment |= {"PYTHONPATH": str(SRC), "CLEW_HOME": str(home), "CLEW_PACKS": str(packs_dir())}
     pipe = subprocess.PIPE
     return subprocess.Popen([sys.executable, *arguments], stdout=pipe, stderr=pipe, text=True, env=environment)

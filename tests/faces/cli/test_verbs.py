@@ -216,10 +216,10 @@ def test_gate_explain_shows_the_decomposition(clew: Clew) -> None:
 
 def test_config_tells_where_each_value_came_from(clew: Clew, monkeypatch: pytest.MonkeyPatch) -> None:
     clew.data_dir.mkdir()
-    (clew.data_dir / "clew.toml").write_text("embed_batch = 8\n")
+    (clew.data_dir / "clew.toml").write_text("pack_budget_tokens = 800\n")
     monkeypatch.setenv("CLEW_BUDGET_TOKENS", "1234")
     settings = {item["name"]: item for item in clew.json("config")["settings"]}
-    assert (settings["embed_batch"]["value"], settings["embed_batch"]["from"]) == (8, "clew.toml")
+    assert (settings["pack_budget_tokens"]["value"], settings["pack_budget_tokens"]["from"]) == (800, "clew.toml")
     assert (settings["budget_tokens"]["value"], settings["budget_tokens"]["from"]) == (1234, "CLEW_BUDGET_TOKENS")
     assert settings["data_dir"]["from"] == "--data"
     assert settings["tail_share"]["from"] == "default"

@@ -16,6 +16,7 @@ from clew.api import Context, Hit, Message, Section
 from clew.config import Config
 from clew.core.budget import portion
 from clew.core.collections import Collection
+from clew.core.tuning import Tuning
 from clew.engine import Memory
 from clew.storage.protocol import Place, Shard
 from clew.text.framing import CUT_MARK
@@ -91,13 +92,12 @@ def opened(world: World) -> Iterator[Memory]:
             tail_share=tail,
             guidance_share=guidance,
             tail_min_turns=world.min_turns,
-            recall_min_similarity=0.0,
         )
         store = MemoryStore()
         for place, size in enumerate(world.guidance):
             store.append([turn(_words(f"pelican guidance {place}", size), id=f"g{place}", session="old", user="ana")])
             store.condense("old", [], [Shard(f"g{place}", Place(Collection("elevated:user:ana"), f"old/g{place}"))])
-        with Memory(config, store=store, clock=FixedClock()) as memory:
+        with Memory(config, store=store, clock=FixedClock(), tuning=Tuning(recall_min_similarity=0.0)) as memory:
             for place, size in enumerate(world.memories):
                 memory.put("user:ana", str(place), _words(f"pelican memory {place}", size))
             yield memory

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from clew.api import Compact, Export, Import, Message
 from clew.config import Config
+from clew.core.tuning import Tuning
 from clew.engine import Memory
 from clew.errors import Conflict, RawHistoryProtected
 from clew.kernel.views import every
@@ -59,9 +60,8 @@ class HistoryMachine(RuleBasedStateMachine):
             synchronous="normal",
             tokenizer="estimate",
             compact_siblings=3,
-            tail_max_turns=6,
         )
-        return Memory(config, clock=self.clock)
+        return Memory(config, clock=self.clock, tuning=Tuning(tail_max_turns=6))
 
     # --- what may happen ---------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from clew.kernel.meaning import Meaning
 from clew.kernel.parts import Parts
 from clew.models.tokens import make_counter
 from clew.storage.protocol import Store
-from tests.conftest import FixedClock
+from tests.conftest import FixedClock, take_tuning
 from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("CAPTURE-1")
@@ -47,6 +47,7 @@ class CountedIds:
 def make_parts(folder: Path, store: Store | None = None, **settings: Any) -> Parts:
     """What services work with, and nobody who works behind them."""
     store = MemoryStore() if store is None else store
+    tuning = take_tuning(settings)
     config = Config.load(environment={}, data_dir=folder, embedder="none", tokenizer="estimate", **settings)
     return Parts(
         config=config,
@@ -56,6 +57,7 @@ def make_parts(folder: Path, store: Store | None = None, **settings: Any) -> Par
         counter=make_counter(config),
         clock=FixedClock(),
         ids=CountedIds(),
+        tuning=tuning,
     )
 
 

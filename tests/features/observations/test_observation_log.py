@@ -52,7 +52,7 @@ def ids(context: Context) -> list[str | None]:
 
 @pytest.fixture(params=["memory", "client"])
 def api(request: pytest.FixtureRequest) -> Iterator[MemoryApi]:
-    with opened_api(request.param, **SMALL) as opened:
+    with opened_api(request.param, tokenizer="estimate") as opened:
         yield opened
 
 
@@ -66,7 +66,7 @@ def small(open_memory: OpenMemory) -> Memory:
 
 def test_the_log_is_made_shown_counted_and_rebuilt_the_same_here_and_behind_a_daemon(api: MemoryApi) -> None:
     talk(api, 0, 40)
-    receipt = api.observe_run("s")
+    receipt = api.observe_run("s", force=True)
     log, stats = api.observe_show("s"), api.observe_stats("s")
     assert (receipt.runs, receipt.buffer_turns, receipt.degraded) == (stats.runs, 4, ())
     assert stats.runs >= 1

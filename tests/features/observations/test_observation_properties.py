@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from clew.api import Context, Message
 from clew.config import Config
 from clew.core.model import Role, Trust, least
+from clew.core.tuning import Tuning
 from clew.engine import Memory
 from clew.features.observations.block import block, line
 from clew.features.observations.observer import Observation, Priority, observe
@@ -123,10 +124,10 @@ SAID = st.lists(
 
 
 @contextmanager
-def opened(**given_settings: object) -> Iterator[Memory]:
+def opened(**tuned: int) -> Iterator[Memory]:
     with tempfile.TemporaryDirectory() as folder:
-        config = Config.load(environment={}, data_dir=folder, embedder="none", tokenizer="estimate", **given_settings)
-        with Memory(config, store=MemoryStore(), clock=FixedClock()) as memory:
+        config = Config.load(environment={}, data_dir=folder, embedder="none", tokenizer="estimate")
+        with Memory(config, store=MemoryStore(), clock=FixedClock(), tuning=Tuning(**tuned)) as memory:
             yield memory
 
 

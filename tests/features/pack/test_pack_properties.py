@@ -19,6 +19,7 @@ from clew.config import Config
 from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made
 from clew.core.model import Trust
+from clew.core.tuning import Tuning
 from clew.engine import Memory
 from clew.features.pack.choice import INCLUDED, Reason
 from clew.features.pack.rules import UNTRUSTED_ITEMS
@@ -85,11 +86,10 @@ REQUESTS = st.builds(
 @contextmanager
 def opened(records: list[Kept], embedder: bool) -> Iterator[Memory]:
     with tempfile.TemporaryDirectory() as folder:
-        config = Config.load(
-            environment={}, data_dir=Path(folder), embedder="none", tokenizer="estimate", pack_min_similarity=0.1
-        )
+        config = Config.load(environment={}, data_dir=Path(folder), embedder="none", tokenizer="estimate")
+        tuning = Tuning(pack_min_similarity=0.1)
         given = HashingEmbedder() if embedder else None
-        with Memory(config, store=MemoryStore(), embedder=given, clock=FixedClock()) as memory:
+        with Memory(config, store=MemoryStore(), embedder=given, clock=FixedClock(), tuning=tuning) as memory:
             for number, record in enumerate(records):
                 if number % 3 == 2:
                     memory.ingest("s", "user", record.text, user_id="u", id=f"t{number}", ts=NOW_MS - record.age_ms)

@@ -35,10 +35,11 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     frame_bytes: int
-    inflight: int
     connections: int
     deadline_s: float
     """For the work of one request, and again for the client to take its answer."""
+    inflight: int = 32
+    """Requests of one client under way at once: enough to keep its workers busy, whatever the round trip."""
     drain_s: float = 10.0
     """For what is under way when the daemon is told to stop."""
     sign_in_s: float = 5.0
@@ -50,7 +51,6 @@ class Limits:
     def from_config(cls, config: Config) -> Self:
         return cls(
             frame_bytes=config.frame_limit_bytes,
-            inflight=config.max_inflight,
             connections=config.max_connections,
             deadline_s=config.deadline_ms / 1000,
         )

@@ -236,7 +236,7 @@ class _Draft:
             return
         names = guidance.collections(self.request.user_id, self.request.session_id)
         query = replace(self.asked.query, weights=SIMILARITY_ALONE)
-        least = self.parts.config.recall_min_similarity
+        least = self.parts.tuning.recall_min_similarity
         with self.parts.store.reading():
             found = best(self.parts, query, names, GUIDANCE_CANDIDATES, exclude=self.asked.exclude, at_least=least)
         said = {message.text for message in self.messages if _is_said_by_user(message)}

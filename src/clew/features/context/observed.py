@@ -60,7 +60,7 @@ class Observed:
 
 def observe(parts: Parts, request: Assemble, total: int) -> Observed:
     """Observes first what the tail has no room for."""
-    limit = min(parts.config.observe_buffer_tokens, tail_target(parts, total))
+    limit = min(parts.tuning.observe_buffer_tokens, tail_target(parts, total))
     return _with_buffer(parts, request, catch_up(parts, request.session_id, limit).after)
 
 

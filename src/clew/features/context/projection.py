@@ -31,6 +31,9 @@ from clew.index.search import Query
 from clew.kernel.parts import Parts
 from clew.kernel.search import Found, best, origin, without_repeats
 
+CANDIDATES = 64
+"""Records near to the query that are weighed: somewhat more than a context recalls."""
+
 
 def project(
     parts: Parts,
@@ -48,23 +51,23 @@ def project(
         parts,
         with_other(query, weights=SIMILARITY_ALONE),
         collections,
-        parts.config.recall_candidates,
+        CANDIDATES,
         exclude=exclude,
-        at_least=parts.config.recall_min_similarity * scale,
+        at_least=parts.tuning.recall_min_similarity * scale,
     )
     may_lead = [item.record.text not in present for item in near]
     kept = related(query.text, [item.candidate.shared for item in near], may_lead)
     unrelated = [item for item, is_related in zip(near, kept, strict=True) if not is_related]
     near = [item for item, is_related in zip(near, kept, strict=True) if is_related]
-    ranked = _in_order(_weighed(parts, near))[: parts.config.recall_items]
+    ranked = _in_order(_weighed(parts, near))[: parts.tuning.recall_items]
     linked = _linked(parts, ranked)
     if linked:
-        ranked = without_repeats(_in_order(ranked + linked))[: parts.config.recall_items]
+        ranked = without_repeats(_in_order(ranked + linked))[: parts.tuning.recall_items]
     return ranked, unrelated
 
 
 def _weighed(parts: Parts, near: Sequence[Found]) -> list[Found]:
-    weights = ContextWeights.normalised(*parts.config.context_weights)
+    weights = ContextWeights.normalised(*parts.tuning.context_weights)
     most = max((item.record.access_count for item in near), default=0)
     return [_weigh(item, most, weights) for item in near]
 

@@ -41,7 +41,7 @@ def worker(*listeners: Callable[[Parts, QueuedTask], None]) -> Worker:
     """Judges the turns that wait. Listeners hear of each turn that is judged."""
 
     def judge_some(parts: Parts, pace: Pace) -> bool:
-        queued = parts.store.queued(Task.GATE, parts.config.embed_batch)
+        queued = parts.store.queued(Task.GATE, parts.tuning.embed_batch)
         ready = [task for task in queued if _is_ready(parts, task)]
         if not ready:
             return False

@@ -241,7 +241,7 @@ def _rounds(edges: Sequence[int], outside: int) -> Iterator[list[int]]:
 def _tail_turn(parts: Parts, turn: Record, from_end: int) -> TailTurn:
     """Counted exactly only where the turn may be in the tail; further back, only its couplings matter."""
     message = stored_message(turn)
-    if from_end <= 2 * parts.config.tail_max_turns:
+    if from_end <= 2 * parts.tuning.tail_max_turns:
         return tail_turn(parts, message)
     return TailTurn(role_of(message.role), turn.tokens, message.tool_call_ids, message.tool_call_id)
 

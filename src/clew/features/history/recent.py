@@ -87,5 +87,5 @@ def _newest_turns(parts: Parts, collection: str, target_tokens: int) -> list[Rec
             return turns
         before = read[-1].seq
         tokens += sum(record.tokens for record in read)
-        full = tokens >= target_tokens or len(turns) >= parts.config.tail_max_turns
+        full = tokens >= target_tokens or len(turns) >= parts.tuning.tail_max_turns
         enough = full and len(turns) >= parts.config.tail_min_turns

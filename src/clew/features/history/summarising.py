@@ -35,6 +35,9 @@ from clew.text.terms import analyse, passage_text
 ABSTRACT_ALIGNMENT = 0.65
 """What a model wrote is taken only if it is this near to the middle of its sources."""
 
+ABSTRACT_GATE = 0.60
+"""A model summarises only clusters whose turns are on average this worth keeping, since a call takes seconds."""
+
 ABSTRACT_TOKENS = 400
 MAX_TRANSCRIPT_CHARS = 24_000
 
@@ -182,8 +185,7 @@ class Summariser:
     def _matters(self, cluster: Sequence[Covered]) -> bool:
         """Whether what the user said in it is on average worth keeping."""
         turns = [node.record for node in cluster if node.record is not None and node.record.role is Role.USER]
-        least = self._parts.config.summarizer_min_gate
-        return bool(turns) and sum(map(self._gate, turns)) / len(turns) >= least
+        return bool(turns) and sum(map(self._gate, turns)) / len(turns) >= ABSTRACT_GATE
 
     def _gate(self, turn: Record) -> float:
         """What the gate gave a turn that was kept as a memory; of any other, its grade below the threshold."""

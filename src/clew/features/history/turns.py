@@ -39,7 +39,7 @@ def tail_target(parts: Parts, total: int) -> int:
 
 def tail_of(parts: Parts, turns: Sequence[TailTurn], target: int, min_turns: int | None = None) -> Tail:
     least = parts.config.tail_min_turns if min_turns is None else min_turns
-    return split_tail(turns, least, target, max(parts.config.tail_max_turns, least))
+    return split_tail(turns, least, target, max(parts.tuning.tail_max_turns, least))
 
 
 def stored_message(record: Record) -> ContextMessage:

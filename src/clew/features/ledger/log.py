@@ -70,7 +70,7 @@ def append(parts: Parts, entries: Sequence[Entry], contents: Sequence[bytes]) ->
         with held(folder, APPENDING):
             for content in contents:
                 artifacts.keep(parts, content)
-            path = _file_for(folder, len(data), parts.config.capture_file_bytes)
+            path = _file_for(folder, len(data), parts.tuning.capture_file_bytes)
             _append(path, data)
             return path.name
     except OSError as error:

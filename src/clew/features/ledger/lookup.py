@@ -103,7 +103,7 @@ def _query(parts: Parts, text: str, mode: Mode) -> tuple[Query, tuple[str, ...]]
     """The question with the lanes that the mode has; words alone need no embedder."""
     if mode is Mode.LEXICAL:
         terms = analyse_query(recall.cut(text))
-        weights = Weights.normalised(*parts.config.search_weights)
+        weights = Weights.normalised(*parts.tuning.search_weights)
         return Query(terms, None, None, parts.clock.now_ms(), weights), ()
     query, degraded = recall.prepare(parts, text, ())
     return (replace(query, terms=QueryTerms((), (), ())) if mode is Mode.VECTOR else query), degraded

@@ -2,7 +2,7 @@
 
 The buffer holds the turns behind the last observed one. When the tail of a context has no room for all of it, the
 observer makes lines of all but the newest turns, the base of the tail; when the lines pass their own bound, the
-reflector makes them fewer. The lines of a run depend on its turns and their trust, the lines before it, the setting
+reflector makes them fewer. The lines of a run depend on its turns and their trust, the lines before it, the tuning
 `observe_block_tokens` and the token counter. The log keeps the end of each run, so that a rebuild from the raw history
 gives the same bytes while those stay the same. A rebuild makes lines by rules where a model wrote them.
 """
@@ -67,7 +67,7 @@ class SessionLocks:
 def observe_run(parts: Parts, request: ObserveRun) -> ObserveReceipt:
     """By rules, and by a model where there is one. With `force`, also while the buffer is within its bound."""
     _check_session(parts, request.session_id)
-    done = catch_up(parts, request.session_id, parts.config.observe_buffer_tokens, force=request.force, ask_model=True)
+    done = catch_up(parts, request.session_id, parts.tuning.observe_buffer_tokens, force=request.force, ask_model=True)
     return _receipt(parts, request.session_id, done)
 
 
@@ -194,7 +194,7 @@ def _due(parts: Parts, turns: Sequence[Record], limit_tokens: int, *, force: boo
     total = sum(turn.tokens for turn in buffer[: tail.base_start])
     if total < LEAST_RUN_TOKENS:
         return
-    runs = -(-total // (parts.config.observe_buffer_tokens * _LONGEST_RUN_FACTOR))
+    runs = -(-total // (parts.tuning.observe_buffer_tokens * _LONGEST_RUN_FACTOR))
     start = tokens = 0
     for before, edge in pairwise(edges):
         tokens += sum(turn.tokens for turn in buffer[before:edge])
@@ -224,7 +224,7 @@ class _Observer:
         made = observe(seen, self._cost, [line.text for line in log.lines])
         made = self._by_model(seen, made)
         lines = [*log.lines, *(replace(line, run=number, place=place) for place, line in enumerate(made))]
-        kept = reflect(lines, self._parts.config.observe_block_tokens, self._cost)
+        kept = reflect(lines, self._parts.tuning.observe_block_tokens, self._cost)
         return Log(tuple(kept), (*log.ends, end), log.reflections + (len(kept) < len(lines)))
 
     def _by_model(self, turns: Sequence[ObservedTurn], made: list[Observation]) -> list[Observation]:

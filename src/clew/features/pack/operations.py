@@ -152,7 +152,7 @@ class PackRequest(Request[R], Generic[R], frozen=True, kw_only=True):
     exclude_session: str | None = None
     """Leave out what was said or done in this session, since whoever asks has it already."""
     limit: int | None = None
-    """Items at most; else the setting `pack_items`."""
+    """Items at most; else 12."""
     kinds: tuple[str, ...] = ()
     """Only records of these kinds."""
     cold: bool = False

@@ -16,7 +16,7 @@ import msgspec
 from clew.core.collections import GLOBAL, LORE, Collection, readings_of
 from clew.core.marks import Mark
 from clew.core.model import Record
-from clew.core.ranking import SIMILARITY_ALONE, Weights
+from clew.core.ranking import RECENCY_DECAYS, SIMILARITY_ALONE, Weights
 from clew.core.relevance import BY_NAME
 from clew.features.facts.truth import owners_of
 from clew.features.graph.walk import Led, lead_to
@@ -25,7 +25,7 @@ from clew.features.pack.operations import PackRequest
 from clew.features.pack.rules import Policy
 from clew.index.search import Query, search
 from clew.kernel.parts import Parts
-from clew.kernel.search import Found, best, decay_of, origin, unsought
+from clew.kernel.search import Found, best, origin, unsought
 
 CANDIDATES = 48
 """Of one lane, and more where more items are asked for: two collections of a lane may hold the same turn."""
@@ -111,7 +111,7 @@ def _withheld(parts: Parts, query: Query, collection: Collection) -> list[Found]
     if not held:
         return []
     with parts.indexes.current(collection) as index:
-        near = search(index, query, collection.scope, decay_of(parts, collection.scope), CANDIDATES)
+        near = search(index, query, collection.scope, RECENCY_DECAYS[collection.scope], CANDIDATES)
     by_seq = {candidate.seq: candidate for candidate in near if candidate.seq in held}
     return [
         Found(record, by_seq[record.seq], by_seq[record.seq].score)

@@ -32,6 +32,8 @@ from clew.storage.protocol import Place
 from clew.text.framing import PACK_CLOSE, PACK_OPEN
 
 MAX_BUDGET_TOKENS = 1_000_000
+DEFAULT_ITEMS = 12
+"""Items of a pack where the caller names no limit: about one for 100 tokens of the usual budget."""
 MAX_ITEMS = 100
 _WIDEST_NUMBER = MAX_ITEMS
 NOTHING_KNOWN = "nothing relevant is known"
@@ -118,8 +120,8 @@ def _policy(parts: Parts, request: PackRequest[Any], query: Query) -> Policy:
     config = parts.config
     scale = 1.0 if query.vector is not None else WORDS_ALONE
     return Policy(
-        min_similarity=config.pack_min_similarity * scale,
-        items=config.pack_items if request.limit is None else request.limit,
+        min_similarity=parts.tuning.pack_min_similarity * scale,
+        items=DEFAULT_ITEMS if request.limit is None else request.limit,
         budget_tokens=config.pack_budget_tokens if request.budget_tokens is None else request.budget_tokens,
         untrusted=request.untrusted,
         kinds=frozenset(request.kinds),

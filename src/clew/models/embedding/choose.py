@@ -34,7 +34,7 @@ def make_embedder(config: Config) -> Choice:
         case "none":
             return Choice(None, "the setting embedder is none")
         case "auto":
-            return _automatic(config)
+            return _automatic()
         case "hashing":
             return Choice(HashingEmbedder())
         case "openai":
@@ -42,15 +42,15 @@ def make_embedder(config: Config) -> Choice:
         case "ollama":
             return Choice(OllamaEmbedder(**_server_arguments(config)))
         case name:
-            return Choice(OnnxEmbedder(find_pack(name, packs_dir()), config.embed_threads))
+            return Choice(OnnxEmbedder(find_pack(name, packs_dir())))
 
 
-def _automatic(config: Config) -> Choice:
+def _automatic() -> Choice:
     missing = [name for name in ("onnxruntime", "tokenizers") if util.find_spec(name) is None]
     if missing:
         return Choice(None, f"{' and '.join(missing)} not installed: pip install 'clew[onnx]'")
     try:
-        return Choice(OnnxEmbedder(find_pack(DEFAULT_PACK, packs_dir()), config.embed_threads))
+        return Choice(OnnxEmbedder(find_pack(DEFAULT_PACK, packs_dir())))
     except NotFound:
         return Choice(None, "no embedding model is installed: run `clew model install`")
     except ClewError as error:
@@ -62,7 +62,6 @@ class _ServerArguments(TypedDict):
     model: str
     key: str
     cache_dir: Path
-    batch: int
 
 
 def _server_arguments(config: Config) -> _ServerArguments:
@@ -71,5 +70,4 @@ def _server_arguments(config: Config) -> _ServerArguments:
         "model": config.embedder_model,
         "key": os.environ.get(config.embedder_key_env, ""),
         "cache_dir": packs_dir(),
-        "batch": config.embed_batch,
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from clew.core.tuning import Tuning
 from tests.testing.command_line import ESCAPE, Clew, write_lines
 
 pytestmark = pytest.mark.requirement("CLI-1", "OBS-1", "OBS-2")
@@ -17,7 +19,7 @@ NOON_MS = 1_700_049_600_000
 @pytest.fixture
 def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Clew:
     monkeypatch.setenv("CLEW_EMBEDDER", "hashing")
-    monkeypatch.setenv("CLEW_OBSERVE_BUFFER_TOKENS", "400")
+    monkeypatch.setattr("clew.engine.Tuning", partial(Tuning, observe_buffer_tokens=400))
     monkeypatch.setenv("COLUMNS", "80")
     return Clew(tmp_path / "data", capsys)
 
