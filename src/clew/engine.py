@@ -32,7 +32,7 @@ from clew.kernel.parts import Parts
 from clew.kernel.queue import Courtesy, Indexer
 from clew.kernel.services import SERVICES, load_services
 from clew.models.embedding.choose import Choice, make_embedder
-from clew.models.embedding.guard import GuardedEmbedder
+from clew.models.guard import GuardedEmbedder
 from clew.models.summarizing.choose import SummarizerChoice, make_summarizer
 from clew.models.tokens import CachedCounter, make_counter
 from clew.storage.protocol import Store

@@ -17,7 +17,7 @@ from clew.core.ports import Abstract, Vectors
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, InvalidInput, SummarizerFailed
 from clew.models.embedding.hashing import HashingEmbedder
-from clew.models.summarizing.guard import GuardedSummarizer
+from clew.models.guard import GuardedSummarizer
 from tests.conftest import OpenMemory
 from tests.testing.effort import effort
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -10,9 +11,9 @@ import pytest
 
 from clew.core.ports import Vectors
 from clew.errors import EmbedderFailed
-from clew.models.embedding import guard
-from clew.models.embedding.guard import GuardedEmbedder
+from clew.models import guard
 from clew.models.embedding.hashing import HashingEmbedder
+from clew.models.guard import GuardedEmbedder
 
 pytestmark = pytest.mark.requirement("INGEST-3", "GUIDE-4")
 
@@ -187,15 +188,46 @@ def test_a_model_that_comes_back_is_used_again(hanging: Hanging) -> None:
 
 
 def test_calls_that_fail_together_lengthen_the_back_off_once(hanging: Hanging) -> None:
-    clock = Clock()
-    guarded = GuardedEmbedder(ScriptedEmbedder(hanging), IMPATIENT_MS, clock)
+    def fail_when_released() -> None:
+        hanging()
+        fail()
+
+    clock, inner = Clock(), ScriptedEmbedder(fail_when_released)
+    guarded = GuardedEmbedder(inner, PATIENT_MS, clock)
     callers = [threading.Thread(target=failure, args=(guarded.embed_query, f"text {n}")) for n in range(8)]
     for caller in callers:
         caller.start()
+    while len(guarded._queries._waiting) < 7:
+        time.sleep(0.001)
+    hanging.released.set()
     for caller in callers:
         caller.join()
+    assert len(inner.queries) == 1, "those that waited behind it failed with it"
+    assert "next try in 1 s" in failure(guarded.embed_query, "one more")
     clock.now_s += guard.FIRST_BACKOFF_S
     assert guarded.trouble() is None
+
+
+def test_a_call_that_does_not_get_its_turn_in_time_blames_nobody(hanging: Hanging) -> None:
+    inner = ScriptedEmbedder(hanging)
+    guarded = GuardedEmbedder(inner, PATIENT_MS)
+    first = threading.Thread(target=guarded.embed_query, args=("one",))
+    first.start()
+    hanging.entered.wait()
+    with pytest.raises(EmbedderFailed, match="too busy to answer within 20 ms"):
+        guarded._queries.run("two", IMPATIENT_MS)
+    assert guarded.trouble() is None
+    hanging.released.set()
+    first.join()
+    assert inner.queries == ["one"]
+
+
+def test_without_a_thread_to_run_on_a_query_fails_and_the_next_may_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    guarded = GuardedEmbedder(ScriptedEmbedder(), PATIENT_MS)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", lambda self: (_ for _ in ()).throw(RuntimeError("no more threads")))
+        assert "no more threads" in failure(guarded.embed_query, "one")
+    assert guarded.embed_query("one").shape == (64,)
 
 
 def test_a_hung_query_does_not_hold_up_passages(hanging: Hanging) -> None:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from clew.core.ports import Abstract
 from clew.errors import InvalidInput, NotFound, SummarizerFailed, TooLarge
+from clew.models.guard import GuardedSummarizer
 from clew.models.summarizing.folder import DECODER_FILE, ENCODER_FILE, TOKENIZER_FILE, read_folder
-from clew.models.summarizing.guard import GuardedSummarizer
 from clew.models.summarizing.onnx import OnnxSummarizer
 
 pytest.importorskip("onnxruntime", reason="the `onnx` extra is not installed")

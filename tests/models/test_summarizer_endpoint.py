@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import InvalidInput, SummarizerFailed, TooLarge
+from clew.models.guard import GuardedSummarizer, SummarizingModel
 from clew.models.summarizing.endpoint import OllamaSummarizer, OpenAiSummarizer
-from clew.models.summarizing.guard import GuardedSummarizer, Model
 from clew.models.summarizing.text import TRANSCRIPT_LIMIT_CHARS, answer_text, chat_messages, whole_sentences
 
 pytestmark = pytest.mark.requirement("COMP-6")
@@ -85,7 +85,7 @@ def openai(server: Server, **changes: Any) -> OpenAiSummarizer:
     return OpenAiSummarizer(**({"url": server.url, "model": "m", "key": KEY, "timeout_ms": 20_000} | changes))
 
 
-def failure(model: Model) -> str:
+def failure(model: SummarizingModel) -> str:
     with pytest.raises(SummarizerFailed) as caught:
         model.summarise("a talk", earlier="", max_tokens=40)
     assert KEY not in str(caught.value)

@@ -10,9 +10,9 @@ from typing import TypedDict
 
 from clew.config import Config
 from clew.core.ports import Summarizer
+from clew.models.guard import GuardedSummarizer, SummarizingModel
 from clew.models.summarizing.endpoint import OllamaSummarizer, OpenAiSummarizer
 from clew.models.summarizing.folder import read_folder
-from clew.models.summarizing.guard import GuardedSummarizer, Model
 from clew.models.summarizing.onnx import OnnxSummarizer
 
 
@@ -29,7 +29,7 @@ def make_summarizer(config: Config) -> SummarizerChoice:
     None is needed, so none is the default, and one whose library is not installed is left out. Settings that
     cannot work are an error now and not a surprise at the first summary.
     """
-    model: Model
+    model: SummarizingModel
     match config.summarizer:
         case "none":
             return SummarizerChoice(None, "the setting summarizer is none")
