@@ -40,8 +40,8 @@ from clew.index.search import Query
 from clew.index.vectors import to_grid
 from clew.kernel import search as recall
 from clew.kernel.meaning import UNREADABLE, Meaning, Meant
+from clew.models.choose import make_embedder
 from clew.models.embedding import onnx
-from clew.models.embedding.choose import make_embedder
 from clew.text.terms import QueryTerms, passage_text
 
 FIGURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -90,12 +90,12 @@ def main() -> int:
     with TemporaryDirectory(prefix="bench-") as folder:
         config = Config.load(environment={}, data_dir=Path(folder))
         choice = make_embedder(config)
-        if choice.embedder is None:
+        if choice.model is None:
             _say(f"there is no embedder: {choice.reason}")
             return 1
-        with closing(choice.embedder):
-            variants = _variants(choice.embedder)
-            embedder = SharedEmbedder(choice.embedder)
+        with closing(choice.model):
+            variants = _variants(choice.model)
+            embedder = SharedEmbedder(choice.model)
             if options.vectors:
                 embedder.load(options.vectors)
             for dataset, path in given.items():

@@ -31,7 +31,7 @@ from clew import Memory, Message
 from clew.api import Flush, Get
 from clew.config import Config
 from clew.faces.transcripts import Format, Tally, read_turns
-from clew.models.embedding.choose import make_embedder
+from clew.models.choose import make_embedder
 from clew.text.terms import passage_text
 
 LABELS = Path(__file__).parent / "labels"
@@ -76,7 +76,7 @@ def main() -> int:
     options = _parser().parse_args()
     with TemporaryDirectory(prefix="bench-") as folder:
         config = Config.load(data_dir=Path(folder), embedder=options.embedder)
-        chosen = make_embedder(config).embedder
+        chosen = make_embedder(config).model
         if chosen is None:
             _measure(options, replace(config, embedder="none"), None)
             return 0

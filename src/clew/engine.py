@@ -31,9 +31,8 @@ from clew.kernel.meaning import Meaning
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Courtesy, Indexer
 from clew.kernel.services import SERVICES, load_services
-from clew.models.embedding.choose import Choice, make_embedder
+from clew.models.choose import Choice, make_embedder, make_summarizer
 from clew.models.guard import GuardedEmbedder
-from clew.models.summarizing.choose import SummarizerChoice, make_summarizer
 from clew.models.tokens import CachedCounter, make_counter
 from clew.storage.protocol import Store
 from clew.storage.sqlite import SqliteStore
@@ -71,7 +70,7 @@ class Memory(api.MemoryApi):
         tuning: Tuning | None = None,
     ) -> None:
         """The parts may be given, for tests and for embedding Clew; `open` is the usual way."""
-        chosen = make_summarizer(config) if summarizer is None else SummarizerChoice(summarizer)
+        chosen = make_summarizer(config) if summarizer is None else Choice(summarizer)
         self._summarizer_trouble = chosen.reason if config.summarizer != "none" else ""
         self._store = store or SqliteStore(config.database, synchronous=config.synchronous)
         self._parts = Parts(
@@ -82,7 +81,7 @@ class Memory(api.MemoryApi):
             counter=CachedCounter(make_counter(config)),
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
-            summarizer=chosen.summarizer,
+            summarizer=chosen.model,
             tuning=tuning or Tuning(),
         )
         if self._store.analyser_version() != ANALYSER_VERSION:
@@ -186,7 +185,7 @@ class Memory(api.MemoryApi):
 def _make_meaning(config: Config, store: Store, embedder: Embedder | None) -> Meaning:
     choice = Choice(embedder) if embedder is not None else make_embedder(config)
     timeout_ms = config.embed_timeout_ms
-    guarded = GuardedEmbedder(choice.embedder, timeout_ms) if choice.embedder is not None else None
+    guarded = GuardedEmbedder(choice.model, timeout_ms) if choice.model is not None else None
     return Meaning(store, guarded, choice.reason, timeout_ms)
 
 

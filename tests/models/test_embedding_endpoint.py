@@ -15,6 +15,7 @@ import pytest
 from clew.errors import EmbedderFailed, InvalidInput
 from clew.models.embedding.endpoint import OllamaEmbedder, OpenAiEmbedder
 from clew.models.embedding.hashing import HashingEmbedder
+from clew.models.server import Address
 
 pytestmark = pytest.mark.requirement("STORE-5", "RANK-1")
 
@@ -76,8 +77,8 @@ def openai_answer(rows: list[list[float]]) -> bytes:
     return json.dumps({"data": items[::-1], "model": "m"}).encode()
 
 
-def openai(server: Server, folder: Path, **changes: Any) -> OpenAiEmbedder:
-    return OpenAiEmbedder(**({"url": server.url, "model": "m", "key": KEY, "cache_dir": folder} | changes))
+def openai(server: Server, folder: Path, model: str = "m", **changes: Any) -> OpenAiEmbedder:
+    return OpenAiEmbedder(Address(server.url, model, KEY), folder, **changes)
 
 
 def failure(embedder: OpenAiEmbedder) -> str:
@@ -99,7 +100,7 @@ def test_an_openai_server_gives_unit_vectors_in_the_order_of_the_texts(server: S
 
 def test_an_ollama_server_is_asked_in_its_own_way(server: Server, tmp_path: Path) -> None:
     server.answer = lambda texts: (200, json.dumps({"embeddings": vectors(texts)}).encode())
-    embedder = OllamaEmbedder(url=server.url + "/", model="nomic", key="", cache_dir=tmp_path)
+    embedder = OllamaEmbedder(Address(server.url + "/", "nomic", ""), tmp_path)
     assert np.allclose(embedder.embed_query("red"), HashingEmbedder().embed_query("red"), atol=1e-6)
     assert server.requests[-1]["path"] == "/api/embed"
     assert server.requests[-1]["model"] == "nomic"
@@ -203,16 +204,16 @@ def test_a_server_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
 )
 def test_only_plain_web_addresses_are_taken(tmp_path: Path, url: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        OpenAiEmbedder(url=url, model="m", key="", cache_dir=tmp_path)
+        OpenAiEmbedder(Address(url, "m", ""), tmp_path)
     assert "pw" not in str(caught.value)
 
 
 def test_a_key_with_a_line_break_is_refused_without_showing_it(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as caught:
-        OpenAiEmbedder(url="http://127.0.0.1", model="m", key=KEY + "\n", cache_dir=tmp_path)
+        OpenAiEmbedder(Address("http://127.0.0.1", "m", KEY + "\n"), tmp_path)
     assert KEY not in str(caught.value)
 
 
 def test_a_model_must_be_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="embedder_model"):
-        OpenAiEmbedder(url="http://127.0.0.1", model="", key="", cache_dir=tmp_path)
+        OpenAiEmbedder(Address("http://127.0.0.1", "", ""), tmp_path)

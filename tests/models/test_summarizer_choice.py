@@ -9,7 +9,7 @@ import pytest
 
 from clew.config import Config
 from clew.errors import InvalidInput, NotFound
-from clew.models.summarizing.choose import make_summarizer
+from clew.models.choose import make_summarizer
 
 pytestmark = pytest.mark.requirement("COMP-6")
 
@@ -27,18 +27,18 @@ def write_folder(folder: Path) -> Path:
 
 def test_by_default_there_is_none_and_it_says_so() -> None:
     choice = make_summarizer(Config())
-    assert choice.summarizer is None
+    assert choice.model is None
     assert "none" in choice.reason
 
 
 @pytest.mark.parametrize("kind", ["openai", "ollama"])
 def test_a_server_is_chosen_by_its_kind_and_not_asked_yet(kind: str) -> None:
     choice = make_summarizer(Config(summarizer=kind, **SERVER))
-    assert choice.summarizer is not None
-    assert choice.summarizer.name == f"{kind}:m"
-    assert choice.summarizer.ready()
+    assert choice.model is not None
+    assert choice.model.name == f"{kind}:m"
+    assert choice.model.ready()
     assert choice.reason == ""
-    choice.summarizer.close()
+    choice.model.close()
 
 
 @pytest.mark.parametrize("missing", list(SERVER))
@@ -56,8 +56,8 @@ def test_the_key_comes_from_the_named_variable(monkeypatch: pytest.MonkeyPatch) 
 def test_a_folder_is_chosen_by_its_path_and_must_hold_a_model(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime", reason="the `onnx` extra is not installed")
     choice = make_summarizer(Config(summarizer=str(write_folder(tmp_path / "bart"))))
-    assert choice.summarizer is not None
-    assert choice.summarizer.name == "onnx:bart"
+    assert choice.model is not None
+    assert choice.model.name == "onnx:bart"
     with pytest.raises(NotFound, match=r"encoder_model\.onnx"):
         make_summarizer(Config(summarizer=str(tmp_path / "elsewhere")))
 
@@ -66,5 +66,5 @@ def test_a_folder_without_the_runtime_says_what_to_install(tmp_path: Path, monke
     folder = write_folder(tmp_path / "bart")
     monkeypatch.setattr(util, "find_spec", lambda name: None)
     choice = make_summarizer(Config(summarizer=str(folder)))
-    assert choice.summarizer is None
+    assert choice.model is None
     assert "clew[onnx]" in choice.reason

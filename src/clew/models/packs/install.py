@@ -20,7 +20,6 @@ import msgspec
 from clew.errors import EmbedderFailed, InvalidInput, ModelInstallFailed, NotFound
 from clew.models.embedding.onnx import OnnxEmbedder
 from clew.models.packs.calibrate import measure_calibration
-from clew.models.packs.download import Progress, downloads_dir
 from clew.models.packs.e5 import RECIPE, SPACE_NEEDED_BYTES, build_e5_small
 from clew.models.packs.folder import copy_onnx_folder
 from clew.models.packs.pack import (
@@ -33,6 +32,7 @@ from clew.models.packs.pack import (
     verify_pack,
     write_manifest,
 )
+from clew.models.packs.wheels import Progress, downloads_dir
 from clew.models.packs.workshop import Workshop
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from clew.core.ports import Abstract
 from clew.core.structs import make_known
-from clew.errors import InvalidInput, SummarizerFailed, TooLarge
-from clew.models.embedding.endpoint import ModelServer
+from clew.errors import SummarizerFailed, TooLarge
+from clew.models.server import Address, ModelServer
 from clew.models.summarizing.text import answer_text, chat_messages
 from clew.models.tokens import EstimatingCounter
 
@@ -24,20 +24,17 @@ class _ServerSummarizer(ABC):
     _kind: str
     _path: str
 
-    def __init__(self, *, url: str, model: str, key: str, timeout_ms: int) -> None:
-        if not model:
-            raise InvalidInput("summarizer_model must name the model to ask the server for")
-        self._model = model
+    def __init__(self, address: Address, timeout_ms: int) -> None:
         self._server = ModelServer(
-            url=url,
-            path=self._path,
-            key=key,
-            timeout_ms=timeout_ms,
+            address,
+            self._path,
             setting="summarizer",
             title="the summarizing server",
             failure=SummarizerFailed,
+            timeout_ms=timeout_ms,
             answer_limit_bytes=_ANSWER_LIMIT_BYTES,
         )
+        self._model = address.model
 
     @property
     def name(self) -> str:
