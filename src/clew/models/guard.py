@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from clew.core.calibration import Calibration
 from clew.core.ports import Abstract, Embedder, EmbedderIdentity, Interruptible, Vectors
 from clew.errors import ClewError, EmbedderFailed, SummarizerFailed, TooLarge
+from clew.text.letters import replace_surrogates
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -381,7 +382,9 @@ class GuardedSummarizer:
     def summarise(self, transcript: str, *, earlier: str, max_tokens: int) -> Abstract:
         if max_tokens < 1:
             raise SummarizerFailed("there is no room for a summary")
-        return self._guard.run((sound_text(transcript), sound_text(earlier), max_tokens), self._timeout_ms)
+        return self._guard.run(
+            (replace_surrogates(transcript), replace_surrogates(earlier), max_tokens), self._timeout_ms
+        )
 
     def close(self) -> None:
         self._calls.close(self._guard)
@@ -389,20 +392,15 @@ class GuardedSummarizer:
     def _summarise_now(self, request: tuple[str, str, int]) -> Abstract:
         transcript, earlier, max_tokens = request
         with self._calls:
-            return _checked(self._model.summarise(transcript, earlier=earlier, max_tokens=max_tokens))
+            return _check_abstract(self._model.summarise(transcript, earlier=earlier, max_tokens=max_tokens))
 
 
-def _checked(abstract: Abstract) -> Abstract:
-    """What a model wrote, as far as it can be taken."""
-    text = sound_text(abstract.text).strip()
+def _check_abstract(abstract: Abstract) -> Abstract:
+    """Gives what a model wrote in a form that can be kept."""
+    text = replace_surrogates(abstract.text).strip()
     if not text:
         raise SummarizerFailed("the summarizing model wrote nothing")
     sure = abstract.confidence
     if sure is not None:
         sure = min(max(sure, 0.0), 1.0) if math.isfinite(sure) else None
     return Abstract(text, sure)
-
-
-def sound_text(text: str) -> str:
-    """Lone surrogates, which no tokenizer and no JSON takes, become question marks."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -32,6 +32,11 @@ def mostly_latin(text: str) -> bool:
     return 2 * len(latin) >= len(letters)
 
 
+def replace_surrogates(text: str) -> str:
+    """Turns lone surrogates, which no tokenizer and no JSON takes, into question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 _LETTER = re.compile(r"[^\W\d_]")
 _FIRST_BEYOND_LATIN = "\u0250"
 _MORE_LATIN = frozenset(map(chr, (*range(0x1E00, 0x1F00), *range(0xFF21, 0xFF5B))))

@@ -21,6 +21,7 @@ from clew.errors import ClewError, EmbedderFailed
 from clew.models.embedding.vectors import unit_vector
 from clew.models.packs.calibrate import measure_calibration
 from clew.models.server import Address, ModelServer
+from clew.text.letters import replace_surrogates
 
 _ANSWER_LIMIT_BYTES = 64 << 20
 _TEXT_LIMIT_CHARS = 6_000
@@ -147,8 +148,8 @@ class _OllamaAnswer(msgspec.Struct):
 
 
 def _sendable(text: str) -> str:
-    """Servers refuse empty texts and broken characters; a dash stands for nothing."""
-    sound = text[:_TEXT_LIMIT_CHARS].encode("utf-8", "replace").decode("utf-8")
+    """Servers refuse empty texts and broken characters; a dash replaces those without any letter."""
+    sound = replace_surrogates(text[:_TEXT_LIMIT_CHARS])
     return sound if sound.strip() else "-"
 
 

@@ -15,8 +15,8 @@ from clew.core.ports import EmbedderIdentity, Vectors
 from clew.errors import EmbedderFailed
 from clew.models.embedding.vectors import unit_vector
 from clew.models.packs.pack import Pack
-from clew.models.runtime import onnx_runtime
-from clew.text.letters import mostly_latin
+from clew.models.runtime import onnx_runtime, open_session, open_tokenizer
+from clew.text.letters import mostly_latin, replace_surrogates
 
 _CHARS_PER_TOKEN_LIMIT = 32
 """Text beyond this many characters for each token of the limit cannot matter; it is not tokenised at all."""
@@ -38,8 +38,9 @@ class OnnxEmbedder:
     def __init__(self, pack: Pack, threads: int = 0) -> None:
         self._manifest = pack.manifest
         self._identity = pack.identity
-        self._tokenizer = _open_tokenizer(pack)
-        self._session = _open_session(pack)
+        self._tokenizer = open_tokenizer(pack.tokenizer, EmbedderFailed)
+        self._tokenizer.enable_truncation(pack.manifest.max_tokens)
+        self._session = open_session(pack.model, EmbedderFailed, threads=1)  # many texts are spread over the cores
         self._run_options = onnx_runtime().RunOptions()
         self._threads = threads or os.cpu_count() or 1
         self._inputs = {item.name for item in self._session.get_inputs()}
@@ -59,7 +60,7 @@ class OnnxEmbedder:
         helpers = min(self._threads - 1, len(texts) // MANY_TEXTS)
         with ThreadPoolExecutor(max(helpers, 1), "clew-embed") as pool:  # starts a thread only for what it is given
             try:
-                others = self._started(pool, helpers, waiting)
+                others = self._start(pool, helpers, waiting)
                 self._embed_waiting(waiting)
                 for other in others:
                     other.result()
@@ -67,9 +68,7 @@ class OnnxEmbedder:
                 waiting.clear()  # after a failure, the others need not go on
         return rows
 
-    def _started(
-        self, pool: ThreadPoolExecutor, helpers: int, waiting: deque[tuple[Vectors, str]]
-    ) -> list[Future[None]]:
+    def _start(self, pool: ThreadPoolExecutor, helpers: int, waiting: deque[tuple[Vectors, str]]) -> list[Future[None]]:
         try:
             return [pool.submit(self._embed_waiting, waiting) for _ in range(helpers)]
         except RuntimeError:  # the process is about to end, and nothing gets a thread any more
@@ -98,7 +97,9 @@ class OnnxEmbedder:
 
     def _embed(self, text: str) -> Vectors:
         try:
-            encoded = self._tokenizer.encode(_encodable(text[: self._manifest.max_tokens * _CHARS_PER_TOKEN_LIMIT]))
+            encoded = self._tokenizer.encode(
+                replace_surrogates(text[: self._manifest.max_tokens * _CHARS_PER_TOKEN_LIMIT])
+            )
             hidden = self._session.run([self._output], self._feeds(encoded.ids), self._run_options)[0]
         except Exception as error:  # both native libraries raise their own, undeclared kinds
             raise EmbedderFailed(f"the embedding model failed: {type(error).__name__}") from error
@@ -113,46 +114,3 @@ class OnnxEmbedder:
             "token_type_ids": np.zeros_like(tokens),
         }
         return {name: values for name, values in feeds.items() if name in self._inputs}
-
-
-def _encodable(text: str) -> str:
-    """Lone surrogates, which no tokenizer takes, become question marks."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _open_tokenizer(pack: Pack) -> Any:
-    try:
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(pack.tokenizer))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(pack.manifest.max_tokens)
-    except ImportError as error:
-        raise EmbedderFailed("running a model pack needs the `onnx` extra: pip install 'clew[onnx]'") from error
-    except Exception as error:  # the library raises bare Exception for a bad file
-        raise EmbedderFailed(f"{pack.tokenizer} cannot be read as a tokenizer: {error}") from error
-    return tokenizer
-
-
-def _open_session(pack: Pack) -> Any:
-    """A session that is a good neighbour.
-
-    A text is worked on by one core: short ones are no slower for it, and many are spread over the cores. Without an
-    arena, what one long text needed is given back. A thread that sleeps instead of spinning halves the
-    processor time of a text, and doubles the speed where other work shares the cores.
-    """
-    try:
-        onnxruntime = onnx_runtime()
-    except ImportError as error:
-        raise EmbedderFailed("running a model pack needs the `onnx` extra: pip install 'clew[onnx]'") from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 4
-    try:
-        return onnxruntime.InferenceSession(str(pack.model), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the runtime raises its own, undeclared kinds
-        raise EmbedderFailed(f"{pack.model} cannot be loaded: {type(error).__name__}") from error

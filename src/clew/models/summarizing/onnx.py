@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clew.core.ports import Abstract
 from clew.errors import SummarizerFailed, TooLarge
-from clew.models.runtime import onnx_runtime
+from clew.models.runtime import onnx_runtime, open_session, open_tokenizer
 from clew.models.summarizing.folder import Seq2SeqFolder
 from clew.models.summarizing.text import whole_sentences
 
@@ -75,15 +75,15 @@ class OnnxSummarizer:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return _open_tokenizer(self._folder.tokenizer)
+        return open_tokenizer(self._folder.tokenizer, SummarizerFailed)
 
     @cached_property
     def _encoder(self) -> Any:
-        return _open_session(self._folder.encoder, _ENCODER_INPUTS)
+        return _open_part(self._folder.encoder, _ENCODER_INPUTS)
 
     @cached_property
     def _decoder(self) -> Any:
-        return _open_session(self._folder.decoder, _DECODER_INPUTS)
+        return _open_part(self._folder.decoder, _DECODER_INPUTS)
 
     def _parts(self, transcript: str) -> list[str]:
         """The transcript in pieces of whole lines that the model reads at once."""
@@ -164,31 +164,9 @@ def _repeating(tokens: Sequence[int], length: int) -> list[int]:
     return [tokens[start + length - 1] for start in starts if list(tokens[start : start + length - 1]) == ending]
 
 
-def _open_tokenizer(path: Path) -> Any:
-    from tokenizers import Tokenizer
-
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises bare Exception for a bad file
-        raise SummarizerFailed(f"{path} cannot be read as a tokenizer: {error}") from error
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _open_session(path: Path, inputs: set[str]) -> Any:
-    """A session that leaves half of the cores, and the memory it no longer needs, to others."""
-    onnxruntime = onnx_runtime()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = max((os.cpu_count() or 1) // 2, 1)
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.enable_mem_pattern = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 4
-    try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the runtime raises its own, undeclared kinds
-        raise SummarizerFailed(f"{path} cannot be loaded: {type(error).__name__}") from error
+def _open_part(path: Path, inputs: set[str]) -> Any:
+    """Opens the encoder or the decoder. It leaves half of the cores to others."""
+    session = open_session(path, SummarizerFailed, threads=max((os.cpu_count() or 1) // 2, 1))
     unknown = sorted({item.name for item in session.get_inputs()} - inputs)
     if unknown:
         raise SummarizerFailed(f"{path} asks for {unknown[0]}; export the model without past key values")
