@@ -1,6 +1,6 @@
 """Where the `clew` command starts: a host's hook takes a short way, everything else the ordinary one.
 
-A hook stands between a person and their agent at every prompt and every tool call, so it must not pay for
+A hook runs at every prompt and every tool call, while a person and their agent wait, so it must not pay for
 loading a command line that it does not use.
 """
 

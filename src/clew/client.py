@@ -40,7 +40,7 @@ class Client(MemoryApi):
     """The operations of Clew on a daemon. Several threads may call at once.
 
     A call has a connection to itself while it waits; connections are kept for the next calls. So one
-    thread's slow call never stands before another's answer, and an answer that comes after its call
+    thread's slow call never delays another's answer, and an answer that comes after its call
     has given up is dropped with its connection.
     """
 

@@ -102,7 +102,7 @@ class Config:
     guidance_min_stability: float = _setting(0.35, "Turns less lasting than this never become guidance.", 0, 1)
     tokenizer: str = _setting("auto", "auto, estimate, o200k_base or cl100k_base.")
 
-    compact_cluster_turns: int = _setting(20, "Turns that one summary stands for.", 1, 1000)
+    compact_cluster_turns: int = _setting(20, "Turns that one summary covers.", 1, 1000)
     compact_siblings: int = _setting(8, "Summaries of one level that are condensed into a higher one.", 2, 1000)
     summarizer: str = _setting("none", "none, openai, ollama, or a folder with a sequence-to-sequence ONNX model.")
     summarizer_url: str = _setting("", "Base address of an OpenAI-compatible or Ollama server.")

@@ -1,4 +1,4 @@
-"""Remembers token counts: the turns of a tail are counted again for every context they stand in."""
+"""Remembers token counts: a tail's turns are counted again for every context."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ class TiktokenCounter:
 def _encoding(name: str) -> Any:
     """Loaded once in a process, which takes half a second, however many stores are opened in it."""
     with _loading:
-        return _loaded_encoding(name)
+        return _load_encoding(name)
 
 
 _loading = threading.Lock()
 
 
 @cache
-def _loaded_encoding(name: str) -> Any:
+def _load_encoding(name: str) -> Any:
     import tiktoken
 
     return tiktoken.Encoding(
@@ -167,7 +167,7 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _clean_cut(text: str, low: int, high: int) -> int | None:
-    """The last place between the two where one space stands between two letters."""
+    """The last place between the two with one space between two letters."""
     end = text.rfind(" ", low, high)
     while end > low:
         if text[end - 1].isalpha() and text[end + 1].isalpha():
@@ -317,7 +317,7 @@ _PER_PAIR = _pair_weights()
 
 
 def _letters_of_long_words(kinds: NDArray[np.uint16]) -> int:
-    """How many letters stand beyond the length of a usual word."""
+    """How many letters go beyond the length of a usual word."""
     letters = (kinds == _Kind.LOWER) | (kinds == _Kind.UPPER)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], letters, [False])).astype(np.int8)))
     lengths = edges[1::2] - edges[::2]

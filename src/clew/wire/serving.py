@@ -47,7 +47,7 @@ def _read_lock(config: Config) -> tuple[int, str] | None:
 
 
 def _is_held(handle: int, pid: int) -> bool:
-    """Whether this process holds the lock. Asking the kernel's table does not stand in a daemon's way."""
+    """Whether this process holds the lock. Asking the kernel's table does not block a daemon."""
     try:
         table = _KERNEL_LOCKS.read_text("ascii")
     except FileNotFoundError:  # not Linux: try the lock; only its holder writes the file

@@ -169,10 +169,10 @@ NAMES = Names(["notes/index.md", "notes/sub/Deep Note.md", "notes/sub/other.mark
     ],
 )
 def test_a_link_leads_to_a_known_document_or_nowhere(source: str, link: str, target: str | None) -> None:
-    assert NAMES.linked(source, link) == target
+    assert NAMES.follow(source, link) == target
 
 
 def test_of_two_documents_with_the_bare_name_a_link_takes_the_nearer_path_then_the_first_by_name() -> None:
     names = Names(["b/x.md", "a/x.md", "c/y.md"])
-    assert names.linked("b/other.md", "x") == "b/x.md"
-    assert names.linked("c/y.md", "x") == "a/x.md"
+    assert names.follow("b/other.md", "x") == "b/x.md"
+    assert names.follow("c/y.md", "x") == "a/x.md"

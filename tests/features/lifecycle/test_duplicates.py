@@ -221,7 +221,7 @@ def test_merging_again_finishes_what_was_interrupted(memory: Memory, monkeypatch
 def test_a_merge_can_be_undone_by_the_operator_and_not_by_use(memory: Memory) -> None:
     put(memory, keep=KEY, drop=SAME)
     memory.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",)))
-    archive.woken(memory._parts, {"user:ana": ["drop"]})
+    archive.wake(memory._parts, {"user:ana": ["drop"]})
     assert [record.id for record in memory.list("user:ana").records] == ["keep"]
     assert memory.revive("user:ana/drop").count == 1
     memory.call(Merge(keep="user:ana/drop", drop=("user:ana/keep",)))

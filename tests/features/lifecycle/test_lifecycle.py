@@ -181,7 +181,7 @@ def test_use_brings_back_and_never_raises_trust(memory: Memory) -> None:
     assert "archived" not in only(memory, ref).marks
     memory.age(dry_run=False)
     for named in ("user:ana", "archive:user:ana"):
-        uses = archive.woken(parts, {named: ["tea", "nothing"], "turns:ana": ["t"]})
+        uses = archive.wake(parts, {named: ["tea", "nothing"], "turns:ana": ["t"]})
         assert uses["turns:ana"] == ["t"]
         assert memory.touch(uses).count == 1
     used = only(memory, ref)

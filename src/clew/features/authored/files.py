@@ -39,7 +39,7 @@ Stamp = tuple[int, ...]
 
 def core_files(config: Config) -> list[File]:
     """The agent's own documents. One that is given twice, be it by way of a link, counts once."""
-    given = (_resolved(config, path) for path in config.authored_files)
+    given = (_resolve(config, path) for path in config.authored_files)
     distinct: dict[str, Path] = {}
     for path in given:
         distinct.setdefault(os.path.realpath(path), path)
@@ -54,7 +54,7 @@ def note_files(config: Config) -> list[File]:
     taken = {file.name for file in core}
     found: list[File] = []
     for given in config.authored_notes:
-        root = _resolved(config, given)
+        root = _resolve(config, given)
         for path in _walk(root) if os.path.isdir(root) else (root,):
             if path in known:
                 continue
@@ -107,8 +107,8 @@ class Names:
         for name in sorted(self._known):
             self._by_bare_name.setdefault(_bare(name), name)
 
-    def linked(self, source: str, link: str) -> str | None:
-        """The document a link leads to: by its path from the document it stands in, else by its bare name."""
+    def follow(self, source: str, link: str) -> str | None:
+        """The document a link leads to: by its path from the document that has it, else by its bare name."""
         target = os.path.normpath(PurePosixPath(source).parent / link)
         for candidate in (target, *(target + suffix for suffix in SUFFIXES)):
             if candidate in self._known:
@@ -123,7 +123,7 @@ def _bare(name: str) -> str:
     return last.removesuffix(suffix)
 
 
-def _resolved(config: Config, given: str) -> Path:
+def _resolve(config: Config, given: str) -> Path:
     """A path that is not absolute is meant from the data folder, where the settings lie."""
     path = Path(os.path.expanduser(given))
     return path if path.is_absolute() else Path(os.path.realpath(config.data_dir / path))

@@ -102,12 +102,12 @@ class Kind(StrEnum):
 
 
 RULE_ITEM = "rule_item"
-"""May stand among the hard kinds: list items that state a rule, and no others."""
+"""May be one of the hard kinds: list items that state a rule, and no others."""
 
 DEFAULT_HARD_KINDS = frozenset({Kind.LIST_ITEM.value, Kind.FRONT_MATTER.value})
 
 MAX_LINES = 20_000
-"""A document of more lines is not parsed; its blocks are what stands between blank lines."""
+"""A document of more lines is not parsed; its blocks are the text between blank lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def parse(text: str, hard_kinds: Iterable[str] = DEFAULT_HARD_KINDS) -> Document
     if len(lines) > MAX_LINES:
         return Document(tuple(_nodes(lines, _plain_blocks(lines), None)), parsed=False)
     blocks = [_Block(0, Kind.FRONT_MATTER)] if opening else []
-    blocks += (block.moved(opening) for block in _blocks(lines[opening:]))
+    blocks += (block.move_down(opening) for block in _blocks(lines[opening:]))
     return Document(tuple(_nodes(lines, blocks, choice)))
 
 
@@ -231,7 +231,7 @@ class _Block:
     kind: Kind
     heading: str | None = None
 
-    def moved(self, lines: int) -> _Block:
+    def move_down(self, lines: int) -> _Block:
         return _Block(self.line + lines, self.kind, self.heading)
 
 

@@ -1,6 +1,6 @@
 """Authored context at work: files are read when they change, their nodes stored by tier, rules kept at hand.
 
-The store is the cache. A document's nodes stand in `authored:hard`, `authored:soft` and
+The store is the cache. A document's nodes are in `authored:hard`, `authored:soft` and
 `authored:variant` with the hash of the content they were parsed from; a file whose content is known is
 not parsed again, in this process or the next.
 """
@@ -38,7 +38,7 @@ NOTES_A_TIME = 8
 """Notes that are read at once, beside other work."""
 
 _UNSEARCHED = frozenset({Kind.HEADING, Kind.RULE, Kind.OTHER})
-"""Lore of these kinds says nothing by itself; headings are part of what stands under them."""
+"""Lore of these kinds says nothing by itself; headings are part of the text under them."""
 
 _JOINT_TOKENS = 1
 """What putting two texts together may add to their counts."""
@@ -46,14 +46,14 @@ _JOINT_TOKENS = 1
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A node that stands in every context, or in those it fits."""
+    """A node that every context has, or those that it fits."""
 
     ref: str
     document: str
     text: str
     tokens: int
     start: int
-    """Where it stands in its document, in bytes."""
+    """Its place in its document, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class _Held:
     trouble: str | None = None
 
     def stands_in(self, text: str) -> bool:
-        """Whether every rule is what the file says where it is said to stand: a store may have been tampered with."""
+        """Whether every rule is what the file says at its place: a store may have been tampered with."""
         data = text.encode("utf-8")
         return all(data.startswith(piece.text.encode("utf-8"), piece.start) for piece in (*self.hard, *self.soft))
 
@@ -162,7 +162,7 @@ class Library:
     def lead_of(self, source: str, link: str) -> str | None:
         """The id, among the lore, of the node that opens the document a link leads to."""
         with self._lock:
-            name = self._names.linked(source, link)
+            name = self._names.follow(source, link)
             held = None if name is None or name == source else self._held.get(name)
             return None if held is None else held.lead
 

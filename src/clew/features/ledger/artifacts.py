@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from clew.core.identity import digest
-from clew.errors import NotFound
-from clew.features.ledger.lines import APPENDING, folder_of, held, named_artifacts
+from clew.errors import NotFound, StoreError
+from clew.features.ledger.lines import APPENDING, folder_of, hold, named_artifacts
 from clew.features.ledger.operations import Artifact, ReadArtifact
 from clew.kernel.parts import Parts
 from clew.kernel.records import MAX_CHARS, checked_limit
@@ -59,7 +59,7 @@ def remove(parts: Parts, names: Iterable[str]) -> int:
     folder = folder_of(parts.config)
     if not wanted:
         return 0
-    with held(folder, APPENDING):
+    with hold(folder, APPENDING):
         return sum(_remove(_path(parts, name)) for name in sorted(wanted - named_artifacts(folder)))
 
 
@@ -91,6 +91,26 @@ def write_whole(path: Path, content: bytes) -> None:
             os.unlink(unfinished)
         raise
     sync_folder(path.parent)
+
+
+def append_whole(path: Path, data: bytes, title: str) -> None:
+    """Appends lines to a file for good, all or none. A line that a crash cut short before becomes one of its own."""
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            data = b"\n" + data
+        try:
+            if os.write(descriptor, data) != len(data):
+                raise StoreError(f"{title} cannot be written: the disk is full")
+            os.fsync(descriptor)
+        except BaseException:
+            os.ftruncate(descriptor, size)
+            raise
+    finally:
+        os.close(descriptor)
+    if size == 0:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

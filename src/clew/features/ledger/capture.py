@@ -46,14 +46,14 @@ def capture(parts: Parts, request: Capture) -> CaptureReceipt:
         raise InvalidInput(f"one capture takes 1 to {MAX_EVENTS} events, not {len(request.events)}")
     now_ms = parts.clock.now_ms()
     seen: Counter[bytes] = Counter()
-    written = [_named(_written(parts, event, now_ms), event.id, seen) for event in request.events]
+    written = [_identify(_write(parts, event, now_ms), event.id, seen) for event in request.events]
     contents = [item.content for item in written if item.content is not None]
     file = capture_log.append(parts, [item.entry for item in written], contents)
     captured = [Captured(id=item.entry.id, redacted=item.redacted, artifact=item.entry.artifact) for item in written]
     return CaptureReceipt(captured=tuple(captured), file=file)
 
 
-def bounded(parts: Parts, entry: Entry, policy: Policy) -> Written:
+def bound(parts: Parts, entry: Entry, policy: Policy) -> Written:
     """An event whose payload is redacted, and put aside where it is too long for a line."""
     payload, cut = redact_json(entry.payload, policy)
     content = b"" if payload is None else msgspec.json.encode(payload, order="deterministic")
@@ -72,7 +72,7 @@ def bounded(parts: Parts, entry: Entry, policy: Policy) -> Written:
     return Written(referring, cut, content)
 
 
-def _written(parts: Parts, event: Event, now_ms: int) -> Written:
+def _write(parts: Parts, event: Event, now_ms: int) -> Written:
     """The event without what may not be written down; its id is still to be made."""
     entry = Entry(
         clew=VERSION,
@@ -95,12 +95,12 @@ def _written(parts: Parts, event: Event, now_ms: int) -> Written:
     clean = {name: redact(text, policy) for name, text in texts.items() if text is not None}
     metadata, cut = redact_json(entry.metadata, policy)
     entry = replace(entry, metadata=metadata, **{name: found.text for name, found in clean.items()})
-    written = bounded(parts, entry, policy)
+    written = bound(parts, entry, policy)
     kinds = [found.kind for item in clean.values() for found in item.found]
     return replace(written, redacted=tuple(dict.fromkeys([*kinds, *cut, *written.redacted])))
 
 
-def _named(written: Written, given: str | None, seen: Counter[bytes]) -> Written:
+def _identify(written: Written, given: str | None, seen: Counter[bytes]) -> Written:
     """With its id: the caller's, or one made from what the event is, so that delivering it again gives the same.
 
     Equal events of one delivery are told apart by their order.

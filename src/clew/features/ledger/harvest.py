@@ -25,7 +25,7 @@ from clew.core.model import Draft, Kind, Provenance, Role
 from clew.core.structs import make_known
 from clew.errors import InvalidInput, NotFound, StoreError, TooLarge
 from clew.features.ledger import artifacts
-from clew.features.ledger.capture import Written, bounded
+from clew.features.ledger.capture import Written, bound
 from clew.features.ledger.lines import (
     HARVESTING,
     SET_ASIDE,
@@ -37,7 +37,7 @@ from clew.features.ledger.lines import (
     decode,
     encode,
     folder_of,
-    held,
+    hold,
     log_files,
     number_of,
     object_of,
@@ -78,7 +78,7 @@ _KINDS = frozenset(kind.value for kind in Kind)
 def harvest(parts: Parts, request: Harvest) -> HarvestReceipt:
     limit = checked_limit(request.max_lines, MAX_LINES, "maxLines")
     try:
-        with held(folder_of(parts.config), HARVESTING):
+        with hold(folder_of(parts.config), HARVESTING):
             source = _Log(parts) if request.path is None else _OtherFile(parts, request.path)
             return _step(parts, source, limit)
     except OSError as error:
@@ -142,7 +142,7 @@ class _Log:
         mark = _read_mark(parts, self.bookmark)
         self.start = mark if self._holds(mark) else _Mark()
 
-    def remaining(self) -> Iterator[tuple[Path, str, _Mark, bool]]:
+    def unread(self) -> Iterator[tuple[Path, str, _Mark, bool]]:
         """Each file that is not read to its end, its name, where to go on, and whether it is closed."""
         for path in self._files:
             if number_of(path.name) >= number_of(self.start.file):
@@ -150,7 +150,7 @@ class _Log:
                 mark = self.start if begun else _Mark(file=path.name)
                 yield path, path.name, mark, path != self._files[-1]
 
-    def marked(self, mark: _Mark) -> _Mark:
+    def complete(self, mark: _Mark) -> _Mark:
         return mark
 
     def _holds(self, mark: _Mark) -> bool:
@@ -186,10 +186,10 @@ class _OtherFile:
         mark = _read_mark(parts, self.bookmark)
         self.start = mark if mark.head == self._head(mark.offset) else _Mark()
 
-    def remaining(self) -> Iterator[tuple[Path, str, _Mark, bool]]:
+    def unread(self) -> Iterator[tuple[Path, str, _Mark, bool]]:
         yield self._path, str(self._path), self.start, False
 
-    def marked(self, mark: _Mark) -> _Mark:
+    def complete(self, mark: _Mark) -> _Mark:
         return replace(mark, head=self._head(mark.offset))
 
     def progress(self, mark: _Mark) -> tuple[int, int]:
@@ -208,7 +208,7 @@ class _OtherFile:
 
 def _step(parts: Parts, source: _Log | _OtherFile, limit: int) -> HarvestReceipt:
     step = _Step(source.start)
-    for path, name, mark, closed in source.remaining():
+    for path, name, mark, closed in source.unread():
         step.mark = mark
         if not _read_file(parts, step, path, name, limit, closed=closed, takes_last=source.takes_last):
             break
@@ -251,7 +251,7 @@ def _take(parts: Parts, step: _Step, line: RawLine, name: str) -> None:
         step.records.append(_record(parts, decode(line.content)))
     except BadLine as bad:
         reason = bad.reason if line.whole else "cut short"
-        text = _shown(parts, line)
+        text = _excerpt(parts, line)
         step.aside.append(Aside(clew=VERSION, file=name, line=line.number, reason=reason, text=text))
 
 
@@ -265,19 +265,19 @@ def _is_event(line: RawLine) -> bool:
 
 def _store(parts: Parts, step: _Step, source: _Log | _OtherFile) -> tuple[int, int]:
     """Write what a step found, and how far it came; how many records are new or changed, and how many were there."""
-    mark = source.marked(step.mark)
+    mark = source.complete(step.mark)
     if mark == source.start and not step.lines:
         return 0, 0
     bookmarks = {source.bookmark: msgspec.json.encode(mark).decode("utf-8")}
     if step.aside:
         bookmarks[_SET_ASIDE_MARK] = str(_set_aside(parts, step.aside))
-    resting = _archived(parts, step.records)
+    resting = _archived_places(parts, step.records)
     active = [record for record in step.records if record.place not in resting]
     changed = [changed for _, changed in parts.store.put(active, bookmarks)]
     return sum(changed), len(step.records) - sum(changed)
 
 
-def _archived(parts: Parts, records: Sequence[NewRecord]) -> set[Place]:
+def _archived_places(parts: Parts, records: Sequence[NewRecord]) -> set[Place]:
     """The places of records that were archived from one of theirs: reading them again is no use of them."""
     by_name: dict[str, dict[str, Place]] = {}
     for record in records:
@@ -322,7 +322,7 @@ def _record(parts: Parts, entry: Entry) -> NewRecord:
         raise BadLine("not an event")
     first, *others = places
     try:
-        written = _bounded(parts, entry)
+        written = _bound_payload(parts, entry)
         draft = _draft(parts, written.entry, first, others)
     except TooLarge:
         raise BadLine("too large") from None
@@ -334,10 +334,10 @@ def _record(parts: Parts, entry: Entry) -> NewRecord:
     return NewRecord(draft, first, tasks, also=tuple(others))
 
 
-def _bounded(parts: Parts, entry: Entry) -> Written:
+def _bound_payload(parts: Parts, entry: Entry) -> Written:
     """The log holds no long payloads, but another file may."""
     short = len(msgspec.json.encode(entry.payload)) <= parts.config.capture_inline_bytes
-    return Written(entry) if short else bounded(parts, entry, policy_of(parts, *owners_of(entry)))
+    return Written(entry) if short else bound(parts, entry, policy_of(parts, *owners_of(entry)))
 
 
 def _draft(parts: Parts, entry: Entry, first: Place, others: Sequence[Place]) -> Draft:
@@ -365,7 +365,7 @@ def _draft(parts: Parts, entry: Entry, first: Place, others: Sequence[Place]) ->
     ).draft
 
 
-def _shown(parts: Parts, line: RawLine) -> str:
+def _excerpt(parts: Parts, line: RawLine) -> str:
     """What is kept of a bad line: redacted by the policy of its owner, as far as it names one, and bounded."""
     found = None if line.too_long else object_of(line.content)
     if found is not None:

@@ -87,7 +87,7 @@ class BadLine(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """A line as it stands in a file, without its line feed."""
+    """A line as a file has it, without its line feed."""
 
     number: int
     end: int
@@ -104,8 +104,8 @@ def folder_of(config: Config) -> Path:
 
 
 @contextmanager
-def held(folder: Path, lock: str) -> Iterator[None]:
-    """Have a lock of the log for oneself, among threads and processes. It ends with its process, so none is stale."""
+def hold(folder: Path, lock: str) -> Iterator[None]:
+    """Holds a lock of the log, alone among threads and processes. It ends with its process, so none is stale."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder / lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -165,8 +165,8 @@ def owners_of(entry: Entry) -> list[identity.Collection]:
 def places_of(event: Mapping[str, Any]) -> list[Place]:
     """The places an event, as its line has it, takes in the ledgers, that of its session first; none if it is no event.
 
-    Its id is the caller's and tells it from others of its session. Among everything of a user, where those of many
-    sessions stand together, the session's name comes before it.
+    Its id is the caller's and tells it from others of its session. In the ledger of a user, which holds events of many
+    sessions, the session's name comes before it.
     """
     id_, session_id, user_id = event.get("id"), event.get("sessionId"), event.get("userId")
     if not isinstance(id_, str) or not all(isinstance(owner, str | None) for owner in (session_id, user_id)):

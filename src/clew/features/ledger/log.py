@@ -21,7 +21,7 @@ from msgspec import Struct
 from clew.core.structs import make_known
 from clew.errors import StoreError
 from clew.features.ledger import artifacts
-from clew.features.ledger.artifacts import UNFINISHED, sync_folder, write_whole
+from clew.features.ledger.artifacts import UNFINISHED, append_whole, sync_folder, write_whole
 from clew.features.ledger.lines import (
     APPENDING,
     HARVESTING,
@@ -31,7 +31,7 @@ from clew.features.ledger.lines import (
     encode,
     file_name,
     folder_of,
-    held,
+    hold,
     log_files,
     number_of,
     object_of,
@@ -67,11 +67,11 @@ def append(parts: Parts, entries: Sequence[Entry], contents: Sequence[bytes]) ->
     folder = folder_of(parts.config)
     data = b"".join(map(encode, entries))
     try:
-        with held(folder, APPENDING):
+        with hold(folder, APPENDING):
             for content in contents:
                 artifacts.keep(parts, content)
             path = _file_for(folder, len(data), parts.tuning.capture_file_bytes)
-            _append(path, data)
+            append_whole(path, data, "the capture log")
             return path.name
     except OSError as error:
         raise StoreError(f"the capture log cannot be written: {error.strerror or error}") from error
@@ -80,8 +80,8 @@ def append(parts: Parts, entries: Sequence[Entry], contents: Sequence[bytes]) ->
 def closed_files(parts: Parts) -> tuple[ClosedFile, ...]:
     """The index of the log, made again where it is missing or does not fit the files."""
     folder = folder_of(parts.config)
-    with held(folder, APPENDING):
-        return _indexed(folder, log_files(folder)[:-1])
+    with hold(folder, APPENDING):
+        return _update_index(folder, log_files(folder)[:-1])
 
 
 def forget(parts: Parts, gone: Gone) -> int:
@@ -93,7 +93,7 @@ def forget(parts: Parts, gone: Gone) -> int:
     if not folder.exists():
         return 0
     try:
-        with held(folder, HARVESTING), held(folder, APPENDING):
+        with hold(folder, HARVESTING), hold(folder, APPENDING):
             for leftover in folder.glob(f"*{UNFINISHED}"):
                 leftover.unlink()
             log = [_scan(path, object_of, gone) for path in log_files(folder)]
@@ -116,41 +116,21 @@ def _file_for(folder: Path, size_bytes: int, limit_bytes: int) -> Path:
     held_bytes = files[-1].stat().st_size
     if held_bytes == 0 or held_bytes + size_bytes <= limit_bytes:
         return files[-1]
-    _indexed(folder, files)
+    _update_index(folder, files)
     return folder / file_name(number_of(files[-1].name) + 1)
-
-
-def _append(path: Path, data: bytes) -> None:
-    """All of it in one write, or nothing. What a crash cut short before becomes a line of its own."""
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        size = os.fstat(descriptor).st_size
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            data = b"\n" + data
-        try:
-            if os.write(descriptor, data) != len(data):
-                raise StoreError("the capture log cannot be written: the disk is full")
-            os.fsync(descriptor)
-        except BaseException:
-            os.ftruncate(descriptor, size)
-            raise
-    finally:
-        os.close(descriptor)
-    if size == 0:
-        sync_folder(path.parent)
 
 
 # --- the index -------------------------------------------------------------------------------------------
 
 
-def _indexed(folder: Path, files: Sequence[Path]) -> tuple[ClosedFile, ...]:
+def _update_index(folder: Path, files: Sequence[Path]) -> tuple[ClosedFile, ...]:
     """The index of these files; only what it does not have, or has wrong, is read."""
     kept = {entry.name: entry for entry in _read_index(folder / INDEX)}
     entries = []
     for path in files:
         entry = kept.get(path.name)
         fits = entry is not None and entry.bytes == path.stat().st_size
-        entries.append(entry if entry is not None and fits else _described(path))
+        entries.append(entry if entry is not None and fits else _describe(path))
     if list(kept.values()) != entries:
         _write_index(folder, entries)
     return tuple(entries)
@@ -167,7 +147,7 @@ def _write_index(folder: Path, entries: Sequence[ClosedFile]) -> None:
     write_whole(folder / INDEX, msgspec.json.format(msgspec.json.encode(_Index(1, tuple(entries))), indent=1))
 
 
-def _described(path: Path) -> ClosedFile:
+def _describe(path: Path) -> ClosedFile:
     hasher = hashlib.blake2b(digest_size=_HASH_BYTES)
     lines = size = 0
     first = last = b""
@@ -233,7 +213,7 @@ def _rewrite(folder: Path, scans: Sequence[_Scan]) -> None:
     for scan in scans:
         _blank(scan, shrinks=scan.path in closed)
     if changed:
-        _indexed(folder, closed)
+        _update_index(folder, closed)
 
 
 def _blank(scan: _Scan, *, shrinks: bool) -> None:

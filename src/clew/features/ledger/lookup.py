@@ -138,7 +138,7 @@ def _best(
 
 
 def _origin(record: Record) -> str:
-    """The same for a record in each of the places it stands in."""
+    """The same for a record in each of its places."""
     kind, _, owner = record.collection.partition(":")
     if kind == "session_raw":
         return identity.turn_name(owner, record.id)
@@ -209,7 +209,7 @@ def _around(parts: Parts, session_id: str, record: Record, before: int, after: i
 
 
 def _session_of(parts: Parts, record: Record) -> str | None:
-    """The session whose raw history or ledger a record stands in."""
+    """The session whose raw history or ledger holds a record."""
     names = (place.collection for place in parts.store.places(record.collection, record.id))
     owners = (identity.owner_of(name.removeprefix("ledger:")) for name in names if _is_of_session(name))
     return next(owners, None)

@@ -43,19 +43,19 @@ def is_own(record: Record, places: Iterable[Place]) -> bool:
     return record.provenance is not Provenance.SUMMARY and all(may_rest(home_of(place.collection)) for place in places)
 
 
-def movable(parts: Parts, record: Record) -> tuple[Place, ...]:
+def movable_places(parts: Parts, record: Record) -> tuple[Place, ...]:
     """The places that a record would leave for the archive; none where it must stay.
 
     It stays, too, where an older record of the same id rests there already.
     """
-    standing = parts.store.places(record.collection, record.id)
-    places = tuple(place for place in standing if home_of(place.collection) == place.collection)
+    shown = parts.store.places(record.collection, record.id)
+    places = tuple(place for place in shown if home_of(place.collection) == place.collection)
     taken = any(parts.store.seqs(archive_of(place.collection), [place.id]) for place in places)
-    return places if is_own(record, standing) and not taken else ()
+    return places if is_own(record, shown) and not taken else ()
 
 
 def put_away(parts: Parts, places: Iterable[Place]) -> int:
-    """Let members rest in the archives of their collections; how many do."""
+    """Moves members to the archives of their collections; gives how many."""
     now_ms = parts.clock.now_ms()
     moved = 0
     for collection, group in groupby(sorted(places), key=lambda place: place.collection):
@@ -67,10 +67,10 @@ def put_away(parts: Parts, places: Iterable[Place]) -> int:
 
 
 def bring_back(parts: Parts, records: Iterable[Record]) -> list[str]:
-    """Let archived records that are used stand where they stood before; their references there.
+    """Moves archived records that are used back to where they were; gives their references there.
 
-    One whose id has been taken again stays, and so does one that another record stands for: that it is
-    found by an old reference does not make it hold again.
+    One whose id has been taken again stays, and so does one that another record replaced: an old reference
+    that finds it does not make it hold again.
     """
     held = [record for record in records if value_of(record.marks, Mark.SUPERSEDED_BY) is None]
     return [home_ref(record) for record in held if _bring_back(parts, record, None)]
@@ -81,17 +81,17 @@ def restore(parts: Parts, record: Record) -> bool:
     return _bring_back(parts, record, made(None, By.CLEW, parts.clock.now_ms()))
 
 
-def woken(parts: Parts, uses: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Uses of records by where they stand, once those that rest in the archive have been brought back."""
-    standing: dict[str, list[str]] = {}
+def wake(parts: Parts, uses: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Brings the used records back from the archive; gives the uses by where the records are then."""
+    used: dict[str, list[str]] = {}
     for collection, ids in uses.items():
         home = home_of(collection)
         resting = parts.store.get(archive_of(home), ids) if may_rest(home) else []
         back = set(bring_back(parts, resting))
         stay = {record.id for record in resting if home_ref(record) not in back}
         for id_ in ids:
-            standing.setdefault(collection if id_ in stay else home, []).append(id_)
-    return standing
+            used.setdefault(collection if id_ in stay else home, []).append(id_)
+    return used
 
 
 def _bring_back(parts: Parts, record: Record, mark: Metadata | None) -> bool:
@@ -107,4 +107,4 @@ def _bring_back(parts: Parts, record: Record, mark: Metadata | None) -> bool:
 
 @serves(Touch)
 def touch(parts: Parts, request: Touch) -> Done:
-    return Done(count=parts.store.touch(woken(parts, request.uses), parts.clock.now_ms()))
+    return Done(count=parts.store.touch(wake(parts, request.uses), parts.clock.now_ms()))

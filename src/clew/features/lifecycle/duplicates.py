@@ -95,8 +95,8 @@ def merge(parts: Parts, request: Merge) -> Done:
     _check_merge(parts, keep, drops)
     now_ms = parts.clock.now_ms()
     replaced: Metadata = {Mark.SUPERSEDED_BY: made(keep.ref, By.OPERATOR, now_ms)}
-    parts.store.mark([_absorbing(keep, drops, now_ms), *(Marking(place_of(drop), replaced) for drop in drops)])
-    archive.put_away(parts, [place for drop in drops for place in archive.movable(parts, drop)])
+    parts.store.mark([_absorb(keep, drops, now_ms), *(Marking(place_of(drop), replaced) for drop in drops)])
+    archive.put_away(parts, [place for drop in drops for place in archive.movable_places(parts, drop)])
     return Done(count=len(drops))
 
 
@@ -134,11 +134,11 @@ def near(
 
 
 def pairs_of(parts: Parts, collection: str, pairs: Sequence[Near]) -> Iterator[tuple[Record, Record, float]]:
-    """Pairs with their records, those left out that are too long to compare or that another record stands for."""
+    """Pairs with their records, without those that are too long to compare or that another record replaced."""
     for start in range(0, len(pairs), _CHUNK):
         chunk = pairs[start : start + _CHUNK]
         seqs = sorted({seq for pair in chunk for seq in (pair.newer, pair.older)})
-        records = {record.seq: record for record in parts.store.at(collection, seqs) if _stands(record)}
+        records = {record.seq: record for record in parts.store.at(collection, seqs) if _is_comparable(record)}
         for newer, older, similarity in chunk:
             if newer in records and older in records:
                 yield records[newer], records[older], similarity
@@ -177,7 +177,7 @@ def _near_by_words(parts: Parts, collection: str, seqs: Sequence[int], at_least:
     return [Near(places[pair.one], places[pair.other], pair.likeness) for pair in pairs]
 
 
-def _stands(record: Record) -> bool:
+def _is_comparable(record: Record) -> bool:
     return len(record.text) <= MAX_CHARS and value_of(record.marks, Mark.SUPERSEDED_BY) is None
 
 
@@ -199,7 +199,7 @@ def _proposals(parts: Parts, collection: str, pairs: Sequence[Near]) -> Iterator
 
 def _proposal(one: Record, other: Record, similarity: float) -> Duplicate | None:
     """What to do about two near records; None where they differ in a figure and yet do not exclude each other."""
-    keep, drop = _preferred(one, other)
+    keep, drop = _prefer(one, other)
     words, others = wording(keep.text), wording(drop.text)
     against = conflict(keep.text, drop.text)
     if against is None and not agree(words, others):
@@ -213,7 +213,7 @@ def _proposal(one: Record, other: Record, similarity: float) -> Duplicate | None
     )
 
 
-def _preferred(one: Record, other: Record) -> tuple[Record, Record]:
+def _prefer(one: Record, other: Record) -> tuple[Record, Record]:
     """The more trusted first; of equally trusted ones the newer."""
     if one.trust is not other.trust:
         return (other, one) if least((one.trust, other.trust)) is one.trust else (one, other)
@@ -272,7 +272,7 @@ def _check_merge(parts: Parts, keep: Record, drops: Sequence[Record]) -> None:
         raise InvalidInput(f"{keep.ref} is superseded by {replaced}; merge into that, or label it as not superseded")
 
 
-def _absorbing(keep: Record, drops: Sequence[Record], now_ms: int) -> Marking:
+def _absorb(keep: Record, drops: Sequence[Record], now_ms: int) -> Marking:
     """The kept record with what was merged into it; it is trusted no more than the least trusted of them.
 
     That one of them superseded or contradicted it is settled by the merge.
@@ -289,10 +289,10 @@ def _absorbing(keep: Record, drops: Sequence[Record], now_ms: int) -> Marking:
     trust = least((keep.trust, *(drop.trust for drop in drops)))
     if trust is keep.trust:
         return Marking(place_of(keep), marks)
-    marks[Mark.TRUST] = made(_inherited(trust, drops), By.OPERATOR, now_ms)
+    marks[Mark.TRUST] = made(_inherit(trust, drops), By.OPERATOR, now_ms)
     return Marking(place_of(keep), marks, trust)
 
 
-def _inherited(trust: Trust, drops: Sequence[Record]) -> Metadata:
+def _inherit(trust: Trust, drops: Sequence[Record]) -> Metadata:
     origin = next(archive.home_ref(drop) for drop in drops if drop.trust is trust)
     return {"trust": trust.value, "reason": "merged with a record that is trusted less", "from": origin}

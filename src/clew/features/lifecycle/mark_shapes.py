@@ -78,7 +78,7 @@ def known_marks(marks: dict[str, dict[str, Any]], policy: Policy) -> dict[str, A
         if name not in list(Mark):
             raise InvalidInput(f"a mark must be one of {', '.join(Mark)}")
         _check(Mark(name), mark)
-        known[name] = _redacted(mark, policy) if name in _IN_WORDS else mark
+        known[name] = _redact(mark, policy) if name in _IN_WORDS else mark
     return known
 
 
@@ -90,7 +90,7 @@ def _check(name: Mark, mark: dict[str, Any]) -> None:
         raise InvalidInput(f"the mark {name} is not as Clew writes it") from None
 
 
-def _redacted(mark: dict[str, Any], policy: Policy) -> dict[str, Any]:
+def _redact(mark: dict[str, Any], policy: Policy) -> dict[str, Any]:
     """References are names, and names stay."""
     value = mark["value"]
     names = {key: value[key] for key in ("from",) if key in value}

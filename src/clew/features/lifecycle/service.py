@@ -88,7 +88,7 @@ def due(parts: Parts) -> bool:
 
 def last_run(parts: Parts) -> AgeReceipt | None:
     """The figures of the last run that changed something or could have; None before the first."""
-    kept = _kept(parts)
+    kept = _read_kept(parts)
     return None if kept is None else kept.receipt
 
 
@@ -149,7 +149,7 @@ class _Run:
     comparisons: int = COMPARISONS_A_RUN
     reached: str = ""
     changed: set[Place] = field(default_factory=set)
-    """Other places of records that were changed: a record that stands in two ledgers is looked at once."""
+    """Other places of records that were changed: a run looks once at a record that is in two ledgers."""
     gone: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What left, by collection."""
 
@@ -190,7 +190,7 @@ class _Run:
         """The mark that a record without a grade receives; none where it has one."""
         if label_in(record.marks) is not None or set_by(record.marks, Mark.GRADE) == By.OPERATOR:
             return {}
-        grade = _graded(record)
+        grade = _judge(record)
         self.graded[grade.label.value] += 1
         return {Mark.GRADE: made(grade_value(grade), By.CLEW, self.now_ms)}
 
@@ -201,7 +201,7 @@ class _Run:
         if self.by_itself:  # what was written long ago and came in today was never here to be used
             since_ms = max(since_ms, known_since_ms(record) or self.now_ms)
         rested = is_due(retention, since_ms, self.now_ms, self.parts.config.retention_days)
-        places = archive.movable(self.parts, record) if rested and record.trust is not Trust.QUARANTINED else ()
+        places = archive.movable_places(self.parts, record) if rested and record.trust is not Trust.QUARANTINED else ()
         for place in places:
             self.gone[place.collection].append(place.id)
         if places:
@@ -251,7 +251,7 @@ class _Run:
             )
 
     def _known(self, record: Record) -> tuple[str, list[str]]:
-        """A record's first reference, under which it counts once wherever it stands, and what contradicts it."""
+        """A record's first reference, under which it counts once wherever it is, and what contradicts it."""
         first = self.parts.store.places(record.collection, record.id)[0]
         named = value_of(record.marks, Mark.CONTRADICTS)
         return f"{first.collection}/{first.id}", named if isinstance(named, list) else []
@@ -270,7 +270,7 @@ class _Run:
         )
 
 
-def _kept(parts: Parts) -> _Kept | None:
+def _read_kept(parts: Parts) -> _Kept | None:
     try:
         return msgspec.json.decode(parts.store.bookmark(BOOKMARK) or "null", type=_Kept | None)
     except msgspec.MsgspecError:  # written by another version; the next run writes its own
@@ -279,7 +279,7 @@ def _kept(parts: Parts) -> _Kept | None:
 
 def _in_turn(parts: Parts) -> list[Collection]:
     """The collections that age, beginning behind the one that was compared last."""
-    kept = _kept(parts)
+    kept = _read_kept(parts)
     reached = "" if kept is None else kept.reached
     names = sorted((_turn(name), name) for name, _ in parts.store.collections() if archive.may_rest(name))
     ahead = [name for turn, name in names if turn > reached]
@@ -290,7 +290,7 @@ def _turn(collection: str) -> str:
     return identity.digest(collection, size_bytes=identity.ID_BYTES).hex()
 
 
-def _graded(record: Record) -> importance.Grade:
+def _judge(record: Record) -> importance.Grade:
     learnt = without_own(record.text)
     said, tool = value_of(record.marks, Mark.KIND), record.metadata.get("toolName")
     kind = _KINDS.get(said) if isinstance(said, str) else None

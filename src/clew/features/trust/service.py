@@ -74,12 +74,12 @@ def inspect(parts: Parts, request: Inspect) -> Inspection:
 
 @serves(Review)
 def review(parts: Parts, request: Review) -> ReviewReceipt:
-    """The record and all that was made from it change in one step, and what is made of it meanwhile right after."""
+    """Changes the record and all that was made from it in one step, then what others made of it meanwhile."""
     verdict = _checked_verdict(request.verdict)
     check_size("reason", request.reason.encode, MAX_REASON_BYTES)
     derivation = Derivation(parts)
     record = at_home(parts, located(parts, request.ref))
-    trust = _decided(record, verdict, derivation.sources(record))
+    trust = _decide(record, verdict, derivation.sources(record))
     plan = _Plan(derivation, record, trust)
     now_ms = parts.clock.now_ms()
     shown_in = (place.collection for place in parts.store.places(record.collection, record.id))
@@ -102,10 +102,10 @@ def follow_sources(parts: Parts, made_places: Sequence[Place]) -> None:
             worst = _worst(Derivation(parts).sources(record))
             if worst is not None and least((record.trust, worst.trust)) is not record.trust:
                 origin = _followed_by(worst) or worst.ref
-                parts.store.mark([_following(record, worst.trust, origin, parts.clock.now_ms())])
+                parts.store.mark([_mark_following(record, worst.trust, origin, parts.clock.now_ms())])
 
 
-def _decided(record: Record, verdict: Verdict, sources: Sequence[Record]) -> Trust:
+def _decide(record: Record, verdict: Verdict, sources: Sequence[Record]) -> Trust:
     """The trust a verdict gives. Raises InvalidInput where that is more than what the record was made from has."""
     if record.provenance is Provenance.AUTHORED:
         raise InvalidInput(f"{record.ref} is the operator's own text; it changes with its file")
@@ -150,10 +150,10 @@ class _Plan:
         waiting = deque(self.products)
         while waiting:
             product = waiting.popleft()
-            if self._lowered(product):
+            if self._lower(product):
                 waiting += [after for after in self.derivation.products(product) if after.ref in reached]
 
-    def _lowered(self, product: Record) -> bool:
+    def _lower(self, product: Record) -> bool:
         sources = self.derivation.sources(product)
         limit = least([Trust.TRUSTED, *(self._trust_of(source) for source in sources)])
         before = self.planned[product.ref]
@@ -183,16 +183,16 @@ class _Plan:
             is_confirmed = trust is Trust.TRUSTED and product.provenance is not Provenance.SUMMARY
             reason = {"trust": trust.value, "reason": _WITHOUT_REASON[Verdict.CONFIRM]}
             return _marking(product, trust, reason if is_confirmed else None, now_ms)
-        return _following(product, trust, origin, now_ms)
+        return _mark_following(product, trust, origin, now_ms)
 
 
 def _marking(record: Record, trust: Trust, value: Mapping[str, str] | None, now_ms: int) -> Marking:
-    """All of a review is the operator's word, what follows from it included, and stands against the detector."""
+    """All of a review is the operator's word, what follows from it included, and overrules the detector."""
     mark = None if value is None else made(value, By.OPERATOR, now_ms)
     return Marking(place_of(record), {Mark.TRUST.value: mark}, trust)
 
 
-def _following(record: Record, trust: Trust, origin: str, now_ms: int) -> Marking:
+def _mark_following(record: Record, trust: Trust, origin: str, now_ms: int) -> Marking:
     before = _own_trust(record).value
     mark = {"trust": trust.value, "reason": f"made from {origin}", "from": origin, "before": before}
     return _marking(record, trust, mark, now_ms)

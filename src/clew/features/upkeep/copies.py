@@ -18,7 +18,7 @@ from clew.kernel.services import serves
 from clew.storage.paging import every_member
 
 WORKING_COPY = "a working copy of the host's"
-CONTAINED = "every turn stands in another session"
+CONTAINED = "every turn is in another session"
 
 _INTERNAL = "internal-session-effects-"
 """How OpenClaw names the copies of a session in which it works by itself, for instance before a compaction."""
@@ -59,7 +59,7 @@ def list_copies(parts: Parts, _: ListCopies) -> CopyList:
 
 
 def _work_began_ms(parts: Parts, session_id: str) -> float:
-    """When the host began to work in a copy: with the first order of its own. What stands before it was copied."""
+    """When the host began to work in a copy: with the first order of its own. The turns before it were copied."""
     orders = (
         turn.ts_ms
         for turn in every_member(parts.store, identity.session_raw(session_id))

@@ -1,13 +1,12 @@
 """Removing for good: from the store, and from every file beside it, with a receipt and a ledger.
 
 The ledger says when something was purged, of what kind and how much, and knows its target only by a
-digest. It stands in the store and in a file of its own, so that a copy of the store from before a
+digest. It is in the store and in a file of its own, so that a copy of the store from before a
 purge, put back into place, is purged again when it is opened.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -65,7 +64,7 @@ def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
     lines = capture_log.forget(parts, _belongs(order, foreseen))  # first, so that no harvest brings back what goes
     if lines == 0 and not any(counts_of(foreseen).values()):
         return _receipt(order, foreseen, capture_lines=0, dry_run=False)
-    purged = _purged(parts, order)
+    purged = _carry_out(parts, order)
     lines += _clean_files(parts, order, purged)
     return _receipt(order, purged, capture_lines=lines, dry_run=False)
 
@@ -125,8 +124,8 @@ def _order(parts: Parts, request: PurgeRequest) -> Purge:
     return Purge(parts.ids.new(), parts.clock.now_ms(), kind, target, also)
 
 
-def _purged(parts: Parts, order: Purge) -> Purged:
-    """Carry an order out. What had ended stays ended, also where what ended it goes."""
+def _carry_out(parts: Parts, order: Purge) -> Purged:
+    """Carries an order out. A fact that had ended stays ended, also where its ending goes."""
     before = fact_endings.endings(parts)
     purged = parts.store.purge(order)
     fact_endings.keep(parts, before)
@@ -184,17 +183,7 @@ def _note_in_file(parts: Parts, order: Purge, figures: dict[str, int]) -> None:
         return
     line = LedgerLine(1, order.id, order.ts_ms, order.kind, target_digest(order.kind, order.target), figures)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    data = msgspec.json.encode(line) + b"\n"
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        size = os.fstat(descriptor).st_size
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":  # a crash cut the last line short; it is no line
-            data = b"\n" + data
-        if os.write(descriptor, data) != len(data):
-            raise StoreError("the ledger of purges cannot be written: the disk is full")
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    artifacts.append_whole(path, msgspec.json.encode(line) + b"\n", "the ledger of purges")
 
 
 def _ledger_lines(path: Path) -> Iterator[LedgerLine]:
@@ -218,7 +207,7 @@ def _replay(parts: Parts, line: LedgerLine) -> bool:
         parts.store.note_purge(PurgeEntry(line.id, line.ts, kind, line.digest, None, line.counts))
         return False
     order = Purge(line.id, line.ts, kind, target)
-    _clean_files(parts, order, _purged(parts, order))
+    _clean_files(parts, order, _carry_out(parts, order))
     return True
 
 

@@ -131,12 +131,12 @@ def _line(stored: StoredRecord) -> str:
 
 
 def _record(parts: Parts, number: int, text: str) -> StoredRecord:
-    """What a line says. What is wrong with one is told without what it holds: that was not redacted yet."""
+    """Reads a line. An error never quotes the line, which is not redacted yet."""
     try:
         read = _decoder.decode(text)
         if read.clew != FORMAT:
             raise InvalidInput(f"format {read.clew} is not known; this Clew reads format {FORMAT}")
-        return _stored(parts, read)
+        return _make_record(parts, read)
     except UnicodeEncodeError:
         raise InvalidInput(f"line {number}: it must be valid Unicode") from None
     except (msgspec.MsgspecError, InvalidInput) as error:
@@ -144,11 +144,11 @@ def _record(parts: Parts, number: int, text: str) -> StoredRecord:
         raise InvalidInput(f"line {number}: {trouble}") from None
 
 
-def _stored(parts: Parts, read: RecordLine) -> StoredRecord:
+def _make_record(parts: Parts, read: RecordLine) -> StoredRecord:
     places = tuple(sorted({Place(checked_collection(p.collection), checked_id(p.id, "id")) for p in read.places}))
     role = None if read.role is None else _one_of(Role, "role", read.role)
     provenance = _one_of(Provenance, "provenance", read.provenance)
-    _check_standing(places, read.raw, role, provenance)
+    _check_places(places, read.raw, role, provenance)
     for what, value in (("metadata", read.metadata), ("marks", read.marks)):
         check_size(what, partial(msgspec.json.encode, value), parts.config.max_text_bytes)
     check_size("text", read.text.encode, parts.config.max_text_bytes)
@@ -174,17 +174,17 @@ def _stored(parts: Parts, read: RecordLine) -> StoredRecord:
     return StoredRecord(0, draft, read.raw, places, read.version, read.access_count, last_used_ms)
 
 
-def _check_standing(places: Sequence[Place], raw: bool, role: Role | None, provenance: Provenance) -> None:
-    """Whether a record of this origin can stand in these places."""
+def _check_places(places: Sequence[Place], raw: bool, role: Role | None, provenance: Provenance) -> None:
+    """Raises InvalidInput where a record of this origin cannot have these places."""
     if not places or raw != any(is_raw(place.collection) for place in places):
-        raise InvalidInput("a raw turn stands in a raw history, and nothing else does")
+        raise InvalidInput("a raw history holds raw turns, and nothing else does")
     if (raw and role is None) or (provenance is Provenance.USER_TURN and role is not Role.USER):
         raise InvalidInput(f"a turn with the role {role} cannot be {provenance}")
     kinds = {kind_of(place.collection) for place in places}
     if "elevated" in kinds and not (raw and provenance is Provenance.USER_TURN):
         raise InvalidInput("only a turn of a user can be guidance")
     if {kind in _AUTHORED_KINDS for kind in kinds} != {provenance in WRITTEN_BY_THE_OPERATOR}:
-        raise InvalidInput("what the operator wrote stands among authored text, and nothing else does")
+        raise InvalidInput("authored collections hold what the operator wrote, and nothing else does")
 
 
 def _trust(given: Trust, provenance: Provenance, marks: Metadata) -> Trust:

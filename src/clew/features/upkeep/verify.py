@@ -34,8 +34,8 @@ def terms_of(draft: Draft) -> bytes:
 
 
 def _repair(parts: Parts) -> None:
-    """What is derived is made again, and what fell out of a view is put back into it. Texts are never touched:
-    what is wrong with them needs a person."""
+    """Makes derived data again, and puts nodes that fell out of a view back into it. It never touches a text:
+    a damaged one needs a person."""
     if parts.meaning.usable:
         parts.store.queue_missing_vectors()
     if _terms(parts).problems:
@@ -54,7 +54,7 @@ def _findings(parts: Parts) -> Iterator[Finding]:
 
 
 def _terms(parts: Parts) -> Finding:
-    """Every record is found by the words that stand in it."""
+    """Every record is found by its own words."""
     problems: list[str] = []
     count = 0
     for stored in every_record(parts.store):

@@ -1,7 +1,7 @@
-"""Proof that histories keep their promises: what stands in a view leads back to every raw turn.
+"""Proof that histories keep their promises: a view leads back to every raw turn.
 
 Each check reads the rows as they are and says in one line what it compared, over how many. The store may
-be at work meanwhile: what is found wrong counts only if a second reading finds it again.
+be at work meanwhile: a problem counts only if a second reading finds it again.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class _History:
         return [id_ for id_ in self.graph.uncovered(self.shown) if id_ not in self.dismissed]
 
     def lost_roots(self) -> list[str]:
-        """Summaries that neither the view shows nor a higher one stands for."""
+        """Summaries that neither the view shows nor a higher one covers."""
         covered = {source for item in self.summaries.values() for source in item.lineage.source_ids}
         return [id_ for id_ in self.summaries if id_ not in self.shown and id_ not in covered]
 
@@ -112,13 +112,13 @@ class _Report:
 
     def findings(self) -> Iterator[Finding]:
         proofs = {
-            "tail": f"the newest turns of {self.sessions} sessions stand in their views as they were said",
+            "tail": f"the newest turns of {self.sessions} sessions are in their views as they were said",
             "budget": f"contexts of {self.sessions} sessions keep to the budget or say why they cannot",
             "acyclic": f"no circle among {self.summaries} summaries; every edge leads one level down",
             "expansion": f"each of {self.summaries} summaries reaches raw turns of its own session, and no others",
             "coverage": f"each of {self.turns} raw turns is in its view or under a summary; "
             f"{self.compacted} are under one",
-            "progress": f"each of {self.summaries} summaries is smaller than what it stands for",
+            "progress": f"each of {self.summaries} summaries is smaller than what it covers",
             "lineage": f"{self.summaries} summaries name their sources, times, method, confidence and trust",
         }
         for check, proof in proofs.items():
@@ -181,7 +181,7 @@ def _expansion(history: _History) -> Iterator[str]:
         if not history.graph.turns_under(id_):
             yield f"summary {id_} reaches no turn"
         elif sum(told) != item.lineage.turn_count:
-            yield f"summary {id_} stands for {sum(told)} turns, not {item.lineage.turn_count}"
+            yield f"summary {id_} covers {sum(told)} turns, not {item.lineage.turn_count}"
 
 
 def _progress(history: _History) -> Iterator[str]:

@@ -47,7 +47,7 @@ def install_pack(source: str, packs: Path, progress: Progress, downloads: Path |
             "(such as ./models/mine) installs a model that is on this machine"
         )
     _require_extra()
-    with _explained_errors(), _one_at_a_time(packs):
+    with _explain_errors(), _one_at_a_time(packs):
         if source == DEFAULT_PACK:
             return _install_default(packs, downloads or downloads_dir(), progress)
         return _install_folder(Path(source).expanduser().resolve(), packs, progress)
@@ -62,7 +62,7 @@ def _install_default(packs: Path, downloads: Path, progress: Progress) -> Pack:
     workshop = Workshop(packs / f".{DEFAULT_PACK}.building", RECIPE)
     manifest = build_e5_small(workshop, downloads, progress)
     built = workshop.folder / "pack"
-    pack = _put_in_place(built, _calibrated(built, manifest, progress), target, progress)
+    pack = _put_in_place(built, _calibrate(built, manifest, progress), target, progress)
     workshop.remove()
     return pack
 
@@ -76,7 +76,7 @@ def _install_folder(source: Path, packs: Path, progress: Progress) -> Pack:
         if (source / MANIFEST_FILE).exists():
             manifest = _copy_pack(load_pack(source), built, progress)
         else:
-            manifest = _calibrated(built, copy_onnx_folder(source, built), progress)
+            manifest = _calibrate(built, copy_onnx_folder(source, built), progress)
         return _put_in_place(built, manifest, packs / source.name, progress)
     finally:
         shutil.rmtree(built, ignore_errors=True)
@@ -91,7 +91,7 @@ def _copy_pack(pack: Pack, built: Path, progress: Progress) -> Manifest:
     return pack.manifest
 
 
-def _calibrated(built: Path, manifest: Manifest, progress: Progress) -> Manifest:
+def _calibrate(built: Path, manifest: Manifest, progress: Progress) -> Manifest:
     """The same description with this model's measured profile."""
     progress("calibrate", 0, 1)
     embedder = OnnxEmbedder(Pack(folder=built, manifest=manifest))
@@ -155,7 +155,7 @@ def _one_at_a_time(packs: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _explained_errors() -> Iterator[None]:
+def _explain_errors() -> Iterator[None]:
     """What the disk or the model may do wrong, as the one error an installation ends with."""
     try:
         yield

@@ -13,7 +13,7 @@ from clew.errors import InvalidInput, NotFound
 
 ENCODER_FILE, DECODER_FILE, TOKENIZER_FILE = "encoder_model.onnx", "decoder_model.onnx", "tokenizer.json"
 SETTINGS_FILES = ("config.json", "generation_config.json")
-"""What the second says of how to write stands over what the first says."""
+"""Where both say how to write, the second wins."""
 
 _SETTINGS_LIMIT_BYTES = 1 << 20
 _DEFAULT_POSITIONS = 512

@@ -1,7 +1,7 @@
 """What a model that follows instructions is told to summarise, and what is taken of its answer.
 
-The conversation stands in the request as quoted data: one JSON string a line, inside a frame that no line
-can close. The instruction stands outside, and says that nothing inside is to be obeyed.
+The request holds the conversation as quoted data: one JSON string a line, inside a frame that no line can close.
+The instruction is outside, and says that nothing inside is to be obeyed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from clew.errors import SummarizerFailed, TooLarge
 from clew.text.framing import clip, quote
 
 TRANSCRIPT_LIMIT_CHARS = 60_000
-"""A longer transcript is refused: a model that saw a part of it would stand for the whole."""
+"""A longer transcript is refused: a summary of a part would pass for one of the whole."""
 _EARLIER_LIMIT_CHARS = 8_000
 _WORDS_PER_TOKEN = 0.7
 _FEWEST_WORDS = 5
