@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clew.core.collections import Collection
 from clew.core.model import Record
 from clew.storage.protocol import Store, StoredRecord
 
@@ -12,13 +11,13 @@ PAGE = 1000
 """Rows of one read: few reads, and little memory."""
 
 
-def every_member(store: Store, collection: Collection, after: int = 0) -> Iterator[Record]:
+def every_member(store: Store, collection: str, after: int = 0) -> Iterator[Record]:
     """Gives the members of a collection behind a place in it, oldest first."""
     for page in member_pages(store, collection, after):
         yield from page
 
 
-def member_pages(store: Store, collection: Collection, after: int = 0, size: int = PAGE) -> Iterator[list[Record]]:
+def member_pages(store: Store, collection: str, after: int = 0, size: int = PAGE) -> Iterator[list[Record]]:
     """Gives the members of a collection in lists, for callers that work on several at once."""
     while page := store.page(collection, after, size):
         yield page
