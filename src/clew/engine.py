@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 from clew import __version__, api
 from clew.config import Config
-from clew.core.identity import ID_BYTES
+from clew.core.ids import ID_BYTES
 from clew.core.ports import Clock, Embedder, Ids, Summarizer
 from clew.core.tuning import Tuning
 from clew.errors import InvalidInput

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Self
 
 from clew.api.methods import Methods
-from clew.core.identity import session_raw
+from clew.core.collections import Collection
 from clew.kernel.operations import Flush, Flushed, SearchResult
 
 
@@ -32,4 +32,4 @@ class MemoryApi(Methods):
 
     def query_raw(self, session_id: str, text: str, *, k: int = 10) -> SearchResult:
         """Search every turn a session ever had, compacted or not."""
-        return self.search(text, k=k, collections=[session_raw(session_id)])
+        return self.search(text, k=k, collections=[Collection.raw(session_id)])

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from clew.core import identity
+from clew.core.collections import Collection, CollectionKind
 from clew.text.letters import one_form
 
 MAX_NAME_CHARS = 120
@@ -125,20 +125,31 @@ def owners_seen_by(user_id: str | None, session_id: str | None) -> tuple[str, ..
 
 
 def _owner_of(collection: str) -> str | None:
-    """By the whole name: `global:x` is anybody's collection, and not what is for all."""
-    home = collection.removeprefix(identity.archive_of(""))
-    kind, whose = identity.kind_of(home), identity.owner_of(home)
-    if home == identity.GLOBAL or kind == "authored" or (kind == "facts" and whose == identity.GLOBAL):
+    home = Collection(collection).home
+    if home.kind not in _GIVING:
+        return None
+    if home.is_shared:
         return SHARED
-    if kind in _OF_USER:
-        return owner_of_user(whose)
-    if kind == "session_raw":
-        return owner_of_session(whose)
-    is_owned = kind in ("facts", "ledger", "elevated") and whose.startswith(("user:", "session:"))
-    return whose if is_owned else None
+    if home.user_id is not None:
+        return owner_of_user(home.user_id)
+    return None if home.session_id is None else owner_of_session(home.session_id)
 
 
-_OF_USER = ("user", "turns", "replies", "_owned")
+_GIVING = frozenset(
+    {
+        CollectionKind.GLOBAL,
+        CollectionKind.AUTHORED,
+        CollectionKind.MEMORIES,
+        CollectionKind.TURNS,
+        CollectionKind.REPLIES,
+        CollectionKind.OWNED,
+        CollectionKind.RAW,
+        CollectionKind.FACTS,
+        CollectionKind.LEDGER,
+        CollectionKind.GUIDANCE,
+    }
+)
+"""Kinds of collection whose records give the graph entities."""
 
 
 def _nearness(owner: str) -> int:

@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 import msgspec
 
 from clew.core.operation import Request
+from clew.core.structs import plain
 from clew.errors import ClewError, DaemonUnreachable, DeadlineExceeded, InvalidInput, from_code
 from clew.wire.endpoint import Endpoint
 
@@ -33,7 +34,7 @@ _replies = msgspec.json.Decoder(Reply)
 def request_line(number: int, method: str, params: object) -> bytes:
     frame = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     try:
-        return msgspec.json.encode(frame) + b"\n"
+        return msgspec.json.encode(frame, enc_hook=plain) + b"\n"
     except (UnicodeEncodeError, TypeError, RecursionError) as error:
         raise InvalidInput(f"the request cannot be written as JSON: {error}") from error
 

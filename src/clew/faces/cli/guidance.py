@@ -5,14 +5,12 @@ from __future__ import annotations
 import click
 
 from clew.api import Done, GuidanceList, ListGuidance
-from clew.core.identity import guidance_of_session, guidance_of_user, kind_of
+from clew.core.collections import Collection, CollectionKind
 from clew.errors import NotFound
 from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import local_time, one_line, preview, print_note
-
-ELEVATED = "elevated"
 
 
 @click.group(
@@ -70,11 +68,11 @@ def _place(reference: str, user: str | None, session: str | None) -> tuple[str, 
     if user is not None and session is not None:
         raise click.UsageError("Give --user or --session, not both.")
     if user is not None:
-        return guidance_of_user(user), reference
+        return Collection.guidance(user), reference
     if session is not None:
-        return guidance_of_session(session), reference
+        return Collection.guidance(None, session), reference
     collection, slash, id_ = reference.partition("/")
-    if not (slash and id_ and kind_of(collection) == ELEVATED):
+    if not (slash and id_ and Collection(collection).kind is CollectionKind.GUIDANCE):
         raise click.UsageError("Say whose it is: --user or --session, or give COLLECTION/ID.")
     return collection, id_
 

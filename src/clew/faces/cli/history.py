@@ -28,7 +28,7 @@ from clew.api import (
     SessionView,
     ShowSession,
 )
-from clew.core.identity import kind_of, owner_of, session_raw
+from clew.core.collections import Collection, CollectionKind
 from clew.faces.cli.console.command import Verb, VerbGroup
 from clew.faces.cli.console.fields import HITS, option, takes
 from clew.faces.cli.console.invocation import Invocation
@@ -212,7 +212,7 @@ def describe(invocation: Invocation, request: Describe) -> None:
 @takes(Search, "text", k=HITS, collections=None, user_id=None, session_id=None)
 def search(invocation: Invocation, request: Search, session_id: str) -> None:
     """Search every turn of a session, compacted or not, by words and by meaning."""
-    invocation.answer(replace(request, collections=(session_raw(session_id),)), _print_result)
+    invocation.answer(replace(request, collections=(Collection.raw(session_id),)), _print_result)
 
 
 @session_command.command(
@@ -226,16 +226,17 @@ def grep(invocation: Invocation, request: Grep) -> None:
 
 # --- list ------------------------------------------------------------------------------------------
 
-_COUNTED = {"session_raw": "turns", "session": "nodes", "session_summary": "summaries"}
+_COUNTED = {CollectionKind.RAW: "turns", CollectionKind.SESSION: "nodes", CollectionKind.SUMMARIES: "summaries"}
 """Kinds of collection that a session has, with what their sizes say of it."""
 
 
 def _sessions(memory: MemoryApi) -> list[dict[str, Any]]:
     counts: dict[str, dict[str, int]] = {}
     for item in memory.collections().collections:
-        kind = kind_of(item.name)
-        if kind in _COUNTED and item.count:
-            counts.setdefault(owner_of(item.name), {})[_COUNTED[kind]] = item.count
+        collection = Collection(item.name)
+        counted = _COUNTED.get(collection.kind)
+        if counted is not None and item.count:
+            counts.setdefault(collection.owner, {})[counted] = item.count
     empty = dict.fromkeys(_COUNTED.values(), 0)
     return [{"sessionId": session_id} | empty | counts[session_id] for session_id in sorted(counts)]
 
@@ -271,7 +272,7 @@ def _print_session(memory: MemoryApi, session: SessionView, depth: int, limit: i
 def _read_turns(memory: MemoryApi, session_id: str, ids: Sequence[str]) -> dict[str, RecordView]:
     found: dict[str, RecordView] = {}
     for start in range(0, len(ids), TURNS_A_READ):
-        page = memory.get(session_raw(session_id), *ids[start : start + TURNS_A_READ])
+        page = memory.get(Collection.raw(session_id), *ids[start : start + TURNS_A_READ])
         found |= {record.id: record for record in page.records}
     return found
 

@@ -20,7 +20,7 @@ from clew.api import (
     PlansPropose,
     PlanView,
 )
-from clew.core.identity import plans_of
+from clew.core.collections import Collection
 from clew.errors import InvalidInput, NotFound
 from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.fields import one_of, option, takes
@@ -139,7 +139,7 @@ def _find_proposal(memory: MemoryApi, user: str, proposal: str) -> PlanProposal:
 
 def _ref_of(memory: MemoryApi, user: str | None, beginning: str) -> str:
     plans = memory.call(PlansList(user_id=user, state="all")).plans
-    return f"{plans_of(user)}/{_complete_id(beginning, (plan.ref.rpartition('/')[2] for plan in plans))}"
+    return f"{Collection.plans(user)}/{_complete_id(beginning, (plan.ref.rpartition('/')[2] for plan in plans))}"
 
 
 def _complete_id(beginning: str, ids: Iterable[str]) -> str:

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from clew.core import identity
 from clew.core.budget import portion
-from clew.core.collections import CATALOGUE
+from clew.core.collections import CATALOGUE, HARD, LORE, SOFT
 from clew.core.model import Draft, Provenance, Record
 from clew.errors import InvalidInput, TooLarge
 from clew.features.authored.files import Content, File, Names, Stamp, core_files, note_files, read_file, stamp
@@ -28,7 +27,7 @@ from clew.kernel.services import serves
 from clew.kernel.views import every
 from clew.storage.protocol import NewRecord, Place, Task
 
-COLLECTION_OF_TIER = {Tier.HARD: identity.HARD, Tier.SOFT: identity.SOFT, Tier.LORE: identity.LORE}
+COLLECTION_OF_TIER = {Tier.HARD: HARD, Tier.SOFT: SOFT, Tier.LORE: LORE}
 """One entry a document: which content its stored nodes are of."""
 
 NOTES_CHECK_SECONDS = 1.0
@@ -188,9 +187,7 @@ class Library:
         """What earlier processes stored; its files are compared with it by content."""
         if self._loaded:
             return
-        rules = {
-            name: {record.id: record for record in every(self._parts, name)} for name in (identity.HARD, identity.SOFT)
-        }
+        rules = {name: {record.id: record for record in every(self._parts, name)} for name in (HARD, SOFT)}
         for entry in every(self._parts, CATALOGUE):
             held = self._held[entry.id] = _held_of(entry)
             for (name, records), pieces in zip(rules.items(), (held.hard, held.soft), strict=True):
@@ -291,7 +288,7 @@ def _store(parts: Parts, held: _Held, document: Document, content: Content, ts_m
     in_tier: dict[str, list[NewRecord]] = {collection: [] for collection in COLLECTION_OF_TIER.values()}
     for record in records:
         in_tier[record.place.collection].append(record)
-    hard, soft, lore = in_tier[identity.HARD], in_tier[identity.SOFT], in_tier[identity.LORE]
+    hard, soft, lore = in_tier[HARD], in_tier[SOFT], in_tier[LORE]
     now = _Held(
         file=file,
         digest=content.digest,

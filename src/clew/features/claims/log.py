@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from clew.core import identity
+from clew.core.collections import GLOBAL, HARD, LORE, SOFT, Collection, readings_of
 from clew.core.model import Draft, Record, Trust, least
 from clew.errors import InvalidInput, NotFound
 from clew.features.lifecycle.archive import home_of
@@ -29,7 +29,7 @@ MAX_SOURCES = 32
 MAX_SLASHES = 16
 """Of a reference: each allows another reading, and Clew looks each reading up."""
 
-_SHARED = frozenset({identity.GLOBAL, identity.HARD, identity.SOFT, identity.LORE, identity.facts_of(None)})
+_SHARED = frozenset({GLOBAL, HARD, SOFT, LORE, Collection.facts(None)})
 
 _Claim = TypeVar("_Claim")
 
@@ -102,11 +102,11 @@ def _citable(parts: Parts, user_id: str | None, ref: str) -> Record:
 
 
 def _readings(parts: Parts, ref: str) -> Iterator[Record]:
-    readings = identity.readings_of(ref)
+    readings = readings_of(ref)
     if len(readings) > MAX_SLASHES:
         raise InvalidInput(f"a reference holds at most {MAX_SLASHES} slashes")
     for collection, id_ in readings:
-        for name in (collection, identity.archive_of(collection)):
+        for name in (collection, collection.archive):
             yield from parts.store.get(name, [id_])
 
 
@@ -122,13 +122,13 @@ def _is_open(parts: Parts, user_id: str | None, record: Record) -> bool:
 def _own(user_id: str) -> frozenset[str]:
     """The collections of the user, and the shared ones."""
     of_user = (
-        identity.memories_of,
-        identity.turns_of,
-        identity.replies_to,
-        identity.owned_by,
-        identity.guidance_of_user,
-        identity.ledger_of_user,
-        identity.facts_of,
-        identity.plans_of,
+        Collection.memories,
+        Collection.turns,
+        Collection.replies,
+        Collection.owned,
+        Collection.guidance,
+        Collection.ledger,
+        Collection.facts,
+        Collection.plans,
     )
     return _SHARED.union(name(user_id) for name in of_user)

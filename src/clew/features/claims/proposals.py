@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clew.core.identity import ID_BYTES, digest
+from clew.core.ids import ID_BYTES, digest
 from clew.core.model import Role
 from clew.features.claims.clauses import Clause, Sentence, sentences_of
 from clew.features.claims.patterns import (

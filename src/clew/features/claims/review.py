@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.marks import Mark, value_of
 from clew.core.model import Record
 from clew.features.claims.proposals import Proposal, key_of, proposals
@@ -22,7 +22,7 @@ _RECORDS_A_READ = 200
 
 def turns_after(parts: Parts, user_id: str, seq: int) -> Iterator[Record]:
     """The user's own turns behind a place, oldest first; neither quarantined nor untrusted ones."""
-    while page := parts.store.page(identity.turns_of(user_id), seq, _RECORDS_A_READ):
+    while page := parts.store.page(Collection.turns(user_id), seq, _RECORDS_A_READ):
         yield from (turn for turn in page if turn.trust in RELIED_ON)
         seq = page[-1].seq
 
@@ -30,7 +30,7 @@ def turns_after(parts: Parts, user_id: str, seq: int) -> Iterator[Record]:
 def newest_turns(parts: Parts, user_id: str, most: int) -> Iterator[Record]:
     """The same from the newest backwards; reads at most so many."""
     before: int | None = None
-    while most > 0 and (page := parts.store.newest(identity.turns_of(user_id), before, min(most, _RECORDS_A_READ))):
+    while most > 0 and (page := parts.store.newest(Collection.turns(user_id), before, min(most, _RECORDS_A_READ))):
         newest_first = sorted(page, key=lambda turn: -turn.seq)
         yield from (turn for turn in newest_first if turn.trust in RELIED_ON)
         before = newest_first[-1].seq

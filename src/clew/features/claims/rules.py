@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from clew.core import identity
+from clew.core.ids import digest
 from clew.core.marks import Mark, value_of
 from clew.core.model import Record, Trust
 
@@ -35,7 +35,7 @@ class Lapse(StrEnum):
 
 def text_hash(ref: str, text: str) -> str:
     """Tells whether a source still says what it said when a claim cited it."""
-    return identity.digest(ref, text, size_bytes=_HASH_BYTES).hex()
+    return digest(ref, text, size_bytes=_HASH_BYTES).hex()
 
 
 def source_flaws(ref: str, source: Record | None, hash_: str) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.features.claims.rules import CONFIDENCE_OF_TRUST
 from clew.features.facts.log import Assertion
 from clew.features.facts.operations import (
@@ -39,7 +39,7 @@ NOTHING_STALE = "no fact has lost its ground"
 def lint(parts: Parts, request: FactsLint) -> FactLint:
     limit = checked_limit(request.limit, MAX_PROBLEMS)
     known = known_facts(parts, request.user_id)
-    found = list(problems(parts, known, identity.facts_of(request.user_id)))
+    found = list(problems(parts, known, Collection.facts(request.user_id)))
     return FactLint(
         ok=not found,
         checked=len(known.assertions()) + len(known.invalidations()),

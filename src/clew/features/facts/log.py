@@ -13,8 +13,9 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
-from clew.core import identity
 from clew.core.citing import SOURCES, sources_in
+from clew.core.collections import Collection
+from clew.core.ids import ID_BYTES, MAX_ID_LENGTH, digest
 from clew.core.model import Record
 from clew.features.claims.log import MAX_SOURCES
 from clew.text.terms import fold
@@ -33,8 +34,6 @@ _MAX_TS_MS = 253_402_300_799_999
 
 ValueKey = tuple[str, str, str]
 """Subject, predicate and object in the forms in which Clew compares them."""
-
-_PREFIX_OF_USERS = identity.facts_of("_")[:-1]
 
 
 class Assertion(Struct, frozen=True, kw_only=True, gc=False):
@@ -96,11 +95,11 @@ def assertion_id(assertion: Assertion, named: Sequence[str], after: str) -> str:
     grounds = (part for pair in sorted(zip(assertion.sources, assertion.hashes, strict=True)) for part in pair)
     interval = (str(assertion.valid_from_ms), str(assertion.valid_to_ms))
     parts = (*assertion.key, *interval, after, *grounds, "", *sorted(named))
-    return f"f_{identity.digest(*parts, size_bytes=identity.ID_BYTES).hex()}"
+    return f"f_{digest(*parts, size_bytes=ID_BYTES).hex()}"
 
 
 def invalidation_id(fact_ids: Sequence[str], at_ms: int) -> str:
-    return f"i_{identity.digest(str(at_ms), *sorted(fact_ids), size_bytes=identity.ID_BYTES).hex()}"
+    return f"i_{digest(str(at_ms), *sorted(fact_ids), size_bytes=ID_BYTES).hex()}"
 
 
 def metadata_of(entry: Entry) -> dict[str, Any]:
@@ -140,7 +139,7 @@ def entry_in(record: Record) -> Entry | None:
 
 def owner_in(collection: str) -> str | None:
     """The owner of a collection of facts; None where they are for all."""
-    return collection.removeprefix(_PREFIX_OF_USERS) if collection.startswith(_PREFIX_OF_USERS) else None
+    return Collection(collection).user_id
 
 
 def _assertion(record: Record) -> Assertion | None:
@@ -168,7 +167,7 @@ def _assertion(record: Record) -> Assertion | None:
 
 
 _Ms = Annotated[int, Meta(ge=0, le=_MAX_TS_MS)]
-_Name = Annotated[str, Meta(min_length=1, max_length=identity.MAX_ID_LENGTH)]
+_Name = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]
 _Word = Annotated[str, Meta(max_length=64)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clew.core import identity
 from clew.core.collections import Collection
 from clew.errors import InvalidInput
 from clew.features.claims.rules import RELIED_ON
@@ -42,7 +41,7 @@ def pack(parts: Parts, request: FactsPack) -> FactPack:
     if not MIN_BUDGET_TOKENS <= request.budget_tokens <= MAX_BUDGET_TOKENS:
         raise InvalidInput(f"budgetTokens must be from {MIN_BUDGET_TOKENS} to {MAX_BUDGET_TOKENS}")
     check_unicode("query", request.query)
-    known = {identity.facts_of(owner): known_facts(parts, owner) for owner in owners_of(request.user_id)}
+    known = {Collection.facts(owner): known_facts(parts, owner) for owner in owners_of(request.user_id)}
     nearest, degraded = _nearest(parts, request.query, known, limit)
     named = [fact for facts in known.values() for fact in _facts_named(facts, request.query, parts.clock.now_ms())]
     found = list({fact.ref: fact for fact in (*named, *nearest)}.values())[: 2 * limit]

@@ -13,7 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.model import Record, Trust, least
 from clew.core.predicates import Registry, registry
 from clew.features.claims.log import resolve
@@ -53,7 +53,7 @@ class FactViews:
         self._views: OrderedDict[str, _View] = OrderedDict()
 
     def of(self, user_id: str | None) -> Facts:
-        collection = identity.facts_of(user_id)
+        collection = Collection.facts(user_id)
         with self._lock:
             view = self._views.get(collection)
             if view is None:
@@ -66,7 +66,7 @@ class FactViews:
     def rebuild(self, user_id: str | None) -> tuple[Facts, Facts]:
         """The facts as they were kept, and the same from the rows alone, which are kept from now on."""
         self.of(user_id)
-        collection = identity.facts_of(user_id)
+        collection = Collection.facts(user_id)
         fresh = _View(collection, self.registry)
         fresh.current(self._parts)
         with self._lock:
@@ -213,10 +213,8 @@ class Grounds:
 
     def _fact_at(self, user_id: str | None, ref: str) -> Fact | None:
         """The fact that a source names, of the user or for all."""
-        if identity.kind_of(ref) != "facts":
-            return None
         for owner in dict.fromkeys((user_id, None)):
-            prefix = f"{identity.facts_of(owner)}/"
+            prefix = f"{Collection.facts(owner)}/"
             if ref.startswith(prefix):
                 return known_facts(self._parts, owner).get(ref.removeprefix(prefix))
         return None
@@ -259,7 +257,7 @@ class Held:
 
     @property
     def ref(self) -> str:
-        return f"{identity.facts_of(self.owner)}/{self.fact.id}"
+        return f"{Collection.facts(self.owner)}/{self.fact.id}"
 
 
 def owners_of(user_id: str | None) -> tuple[str | None, ...]:
@@ -281,7 +279,7 @@ class Truth:
 
         A record that is no assertion never holds: it takes a fact back, for instance.
         """
-        owner = next((owner for owner in self._views if identity.facts_of(owner) == record.collection), None)
+        owner = next((owner for owner in self._views if Collection.facts(owner) == record.collection), None)
         fact = self._views[owner].get(record.id)
         if fact is None:
             return None, Lapse.ENDED, None
@@ -319,6 +317,6 @@ class Truth:
 
 def _cited_as(record: Record) -> tuple[str, ...]:
     """The references by which a fact may cite a record, or the turn that the gate kept it from."""
-    own = record.ref.removeprefix(identity.archive_of(""))
+    own = record.collection.home.ref(record.id)
     turn = turn_ref(record)
     return (own,) if turn is None else (own, turn)

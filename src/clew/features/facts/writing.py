@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from clew.core import identity
-from clew.core.collections import Collection
+from clew.core.collections import GLOBAL, Collection, CollectionKind
+from clew.core.ids import ID_BYTES, digest
 from clew.core.model import Draft, Kind, Provenance, Record, Trust, least
 from clew.core.predicates import sentence
 from clew.errors import InvalidInput, NotFound
@@ -75,7 +75,7 @@ def invalidate(parts: Parts, request: FactsInvalidate) -> FactReceipt:
     reason, redacted = _redact(parts, request.user_id, "reason", request.reason, MAX_REASON_CHARS)
     with parts.state(FactViews).writing:
         known = known_facts(parts, request.user_id)
-        fact = _find_fact(known, identity.facts_of(request.user_id), request.fact)
+        fact = _find_fact(known, Collection.facts(request.user_id), request.fact)
         entry = _invalidation(parts, fact, request.at, reason)
         is_new = all(entry.id != earlier.id for earlier in known.invalidations_of(fact.id))
         if is_new:
@@ -145,8 +145,8 @@ def _statement(parts: Parts, request: FactsAssert) -> tuple[Intake, Place]:
     )
     if intake.draft.trust is Trust.QUARANTINED:
         raise InvalidInput(f"the statement cannot be cited: {STEERING}")
-    digest = identity.digest("statement", intake.draft.text, size_bytes=identity.ID_BYTES)
-    return intake, Place(collection, f"m_{digest.hex()}")
+    hashed = digest("statement", intake.draft.text, size_bytes=ID_BYTES)
+    return intake, Place(collection, f"m_{hashed.hex()}")
 
 
 def _assertion(
@@ -161,7 +161,7 @@ def _assertion(
     if to_ms is not None and to_ms <= from_ms:
         raise InvalidInput("a fact must end after it begins")
     assertion = Assertion(
-        collection=identity.facts_of(request.user_id),
+        collection=Collection.facts(request.user_id),
         id="",
         subject=" ".join(subject.split()),
         predicate=predicate,
@@ -346,12 +346,12 @@ def _redact(parts: Parts, user_id: str | None, what: str, text: str, max_chars: 
         raise InvalidInput(f"{what} must not be empty")
     if len(text) > max_chars:
         raise InvalidInput(f"{what} must have at most {max_chars} characters, not {len(text)}")
-    clean = redact(text, policy_of(parts, identity.facts_of(user_id), _memories(user_id)))
+    clean = redact(text, policy_of(parts, Collection.facts(user_id), _memories(user_id)))
     return clean.text[:max_chars], tuple(found.kind for found in clean.found)
 
 
 def _memories(user_id: str | None) -> Collection:
-    return identity.GLOBAL if user_id is None else identity.memories_of(user_id)
+    return GLOBAL if user_id is None else Collection.memories(user_id)
 
 
 REMOVED = "what ended it was removed"
@@ -362,7 +362,7 @@ Endings = Mapping[str | None, Mapping[str, tuple[str, int]]]
 
 def endings(parts: Parts) -> Endings:
     """The ends of all facts, to give to `keep` after a purge."""
-    owners = [identity.user_of_facts(name) for name, size in parts.store.collections() if size and _holds_facts(name)]
+    owners = [name.user_id for name, size in parts.store.collections() if size and _holds_facts(name)]
     return {
         owner: {
             fact.id: (fact.ended_by, fact.valid_to_ms)
@@ -387,8 +387,6 @@ def keep(parts: Parts, before: Endings) -> int:
     return count
 
 
-def _holds_facts(collection: str) -> bool:
-    """Whether it is a log of facts, by its whole name."""
-    owner = identity.owner_of(collection)
-    is_named = owner == identity.GLOBAL or (owner.startswith("user:") and owner != "user:")
-    return identity.kind_of(collection) == "facts" and is_named
+def _holds_facts(collection: Collection) -> bool:
+    """Whether it is a log of facts, of a user or for all."""
+    return collection.kind is CollectionKind.FACTS and (collection.is_shared or collection.user_id is not None)

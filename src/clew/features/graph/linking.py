@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 
-from clew.core import identity
+from clew.core.collections import CollectionKind
 from clew.core.model import Draft
 from clew.features.graph.extraction import RULES_VERSION, extract, extract_fact
 from clew.features.graph.merging import forget_unnamed
@@ -31,7 +31,7 @@ def said_by(draft: Draft, places: Sequence[Place]) -> tuple[str, Extract]:
     owner = owner_of_record(place.collection for place in places)
     if owner is None:
         return SHARED, Extract()
-    if any(identity.kind_of(place.collection) == "facts" for place in places):
+    if any(place.collection.kind is CollectionKind.FACTS for place in places):
         return owner, extract_fact(draft.metadata)
     return owner, extract(draft.text, draft.metadata, draft.provenance, draft.role)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clew.core import identity
-from clew.core.identity import ID_BYTES, digest
+from clew.core.collections import Collection, CollectionKind
+from clew.core.ids import ID_BYTES, digest
 from clew.core.model import Provenance
 from clew.core.operation import Done
 from clew.errors import InvalidInput, NotFound
@@ -62,7 +62,7 @@ def unmerge(parts: Parts, request: GraphUnmerge) -> Done:
         raise NotFound(f"{request.name[:80]!r} was not merged into anything")
     if len(found) > 1:
         raise InvalidInput(f"{request.name[:80]!r} may be {' or '.join(map(_written, found))}")
-    parts.store.remove(identity.aliases_of(request.user_id), [_alias_id(found[0])])
+    parts.store.remove(Collection.aliases(request.user_id), [_alias_id(found[0])])
     return Done(count=1)
 
 
@@ -134,10 +134,9 @@ def forget_unnamed(parts: Parts) -> int:
 
 def _find_unnamed(parts: Parts) -> Iterator[Place]:
     for collection, _ in parts.store.collections():
-        if identity.kind_of(collection) != "_aliases":
+        if collection.kind is not CollectionKind.ALIASES:
             continue
-        owner = identity.owner_of(collection)
-        owners = owners_seen_by(None if owner == identity.GLOBAL else identity.owner_of(owner), None)
+        owners = owners_seen_by(collection.user_id, None)
         for record in every(parts, collection):
             names = list(dict.fromkeys(node.name for node in merged_pair(record.metadata) or ()))
             found = {entity.name for entity in parts.store.entities_named(names, owners, untrusted=True)}
@@ -155,7 +154,7 @@ def _keep_alias(parts: Parts, user_id: str | None, dropped: Node, kept: Node) ->
         metadata={ALIAS: {"drop": [*dropped], "keep": [*kept]}},
     )
     tasks = (Task.EMBED,) if parts.meaning.wanted else ()
-    parts.store.put([NewRecord(draft, Place(identity.aliases_of(user_id), _alias_id(dropped)), tasks)])
+    parts.store.put([NewRecord(draft, Place(Collection.aliases(user_id), _alias_id(dropped)), tasks)])
 
 
 def _alias_id(dropped: Node) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import NamedTuple, TypeVar
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.model import Metadata
 from clew.kernel.parts import Parts
 from clew.kernel.views import every
@@ -218,7 +218,7 @@ def aliases_of(parts: Parts, user_id: str | None) -> dict[Node, Node]:
 
 def merged_for(parts: Parts, user_id: str | None) -> dict[Node, Node]:
     """Each merge for this user alone, or for all, as the operator gave it."""
-    records = every(parts, identity.aliases_of(user_id))
+    records = every(parts, Collection.aliases(user_id))
     return dict(pair for record in records if (pair := merged_pair(record.metadata)) is not None)
 
 

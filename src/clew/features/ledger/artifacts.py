@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from clew.core.identity import digest
+from clew.core.ids import digest
 from clew.errors import NotFound, StoreError
 from clew.features.ledger.lines import APPENDING, folder_of, hold, named_artifacts
 from clew.features.ledger.operations import Artifact, ReadArtifact

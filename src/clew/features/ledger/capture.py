@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.core.identity import ID_BYTES, checked_id, digest
+from clew.core.ids import ID_BYTES, checked_id, digest
 from clew.core.model import kind_named
 from clew.errors import InvalidInput, TooLarge
 from clew.features.ledger import artifacts

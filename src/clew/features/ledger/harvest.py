@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.core.collections import Collection
-from clew.core.identity import archive_of, digest
+from clew.core.ids import digest
 from clew.core.model import Draft, Kind, Provenance, Role
 from clew.core.structs import make_known
 from clew.errors import InvalidInput, NotFound, StoreError, TooLarge
@@ -279,11 +279,11 @@ def _store(parts: Parts, step: _Step, source: _Log | _OtherFile) -> tuple[int, i
 
 def _archived_places(parts: Parts, records: Sequence[NewRecord]) -> set[Place]:
     """The places of records that were archived from one of theirs: reading them again is no use of them."""
-    by_name: dict[str, dict[str, Place]] = {}
+    by_name: dict[Collection, dict[str, Place]] = {}
     for record in records:
         for place in (record.place, *record.also):
             by_name.setdefault(place.collection, {})[place.id] = record.place
-    return {ids[found.id] for name, ids in by_name.items() for found in parts.store.get(archive_of(name), list(ids))}
+    return {ids[found.id] for name, ids in by_name.items() for found in parts.store.get(name.archive, list(ids))}
 
 
 def _set_aside(parts: Parts, lines: Sequence[Aside]) -> int:

@@ -18,7 +18,8 @@ import msgspec
 from msgspec import Struct, field
 
 from clew.config import Config
-from clew.core import identity
+from clew.core.collections import Collection
+from clew.core.ids import checked_id, turn_name
 from clew.core.operation import JsonObject
 from clew.core.structs import make_known
 from clew.errors import InvalidInput
@@ -150,13 +151,13 @@ def decode(content: bytes) -> Entry:
     return entry
 
 
-def owners_of(entry: Entry) -> list[identity.Collection]:
+def owners_of(entry: Entry) -> list[Collection]:
     """The ledgers an event belongs to, that of its session first. Raises InvalidInput where it has none."""
     ledgers = []
     if entry.session_id is not None:
-        ledgers.append(identity.ledger_of_session(entry.session_id))
+        ledgers.append(Collection.ledger(None, entry.session_id))
     if entry.user_id is not None:
-        ledgers.append(identity.ledger_of_user(entry.user_id))
+        ledgers.append(Collection.ledger(entry.user_id))
     if not ledgers:
         raise InvalidInput("an event needs a sessionId or a userId")
     return ledgers
@@ -173,12 +174,12 @@ def places_of(event: Mapping[str, Any]) -> list[Place]:
         return []
     places = []
     try:
-        identity.checked_id(id_, "id")
+        checked_id(id_, "id")
         if session_id is not None:
-            places.append(Place(identity.ledger_of_session(session_id), id_))
+            places.append(Place(Collection.ledger(None, session_id), id_))
         if user_id is not None:
-            name = id_ if session_id is None else identity.turn_name(session_id, id_)
-            places.append(Place(identity.ledger_of_user(user_id), name))
+            name = id_ if session_id is None else turn_name(session_id, id_)
+            places.append(Place(Collection.ledger(user_id), name))
     except InvalidInput:
         return []
     return places

@@ -13,7 +13,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.core import identity
+from clew.core.collections import GLOBAL, Collection, CollectionKind
+from clew.core.ids import turn_name
 from clew.core.marks import Mark, value_of
 from clew.core.model import Kind, Provenance, Record, Trust
 from clew.core.ranking import Weights
@@ -109,21 +110,19 @@ def _query(parts: Parts, text: str, mode: Mode) -> tuple[Query, tuple[str, ...]]
     return (replace(query, terms=QueryTerms((), (), ())) if mode is Mode.VECTOR else query), degraded
 
 
-def _collections(request: Recall) -> list[identity.Collection]:
+def _collections(request: Recall) -> list[Collection]:
     """What is kept for a user and a session; of episodes, what it was kept from."""
     names = []
     if request.session_id is not None:
-        names += [identity.session_raw(request.session_id)] if request.episodes else []
-        names.append(identity.ledger_of_session(request.session_id))
+        names += [Collection.raw(request.session_id)] if request.episodes else []
+        names.append(Collection.ledger(None, request.session_id))
     if request.user_id is not None:
-        kept = identity.turns_of(request.user_id) if request.episodes else identity.memories_of(request.user_id)
-        names += [kept, identity.ledger_of_user(request.user_id)]
-    return names if request.episodes else [*names, identity.GLOBAL]
+        kept = Collection.turns(request.user_id) if request.episodes else Collection.memories(request.user_id)
+        names += [kept, Collection.ledger(request.user_id)]
+    return names if request.episodes else [*names, GLOBAL]
 
 
-def _best(
-    parts: Parts, query: Query, collections: Sequence[identity.Collection], limit: int, kinds: set[Kind]
-) -> list[Found]:
+def _best(parts: Parts, query: Query, collections: Sequence[Collection], limit: int, kinds: set[Kind]) -> list[Found]:
     """The best of the wanted kinds, each record once; looks deeper while too few are among the best of all."""
     depth = limit
     while True:
@@ -141,10 +140,10 @@ def _origin(record: Record) -> str:
     """The same for a record in each of its places."""
     kind, _, owner = record.collection.partition(":")
     if kind == "session_raw":
-        return identity.turn_name(owner, record.id)
+        return turn_name(owner, record.id)
     if kind == "ledger":
         of, _, whose = owner.partition(":")
-        name = identity.turn_name(whose, record.id) if of == "session" else record.id
+        name = turn_name(whose, record.id) if of == "session" else record.id
         return f"{kind}\n{record.ts_ms}\n{name}"
     return recall.origin(record)
 
@@ -166,7 +165,7 @@ class _Course:
 
     @classmethod
     def of(cls, parts: Parts, session_id: str) -> _Course:
-        collections = (identity.session_raw(session_id), identity.ledger_of_session(session_id))
+        collections = (Collection.raw(session_id), Collection.ledger(None, session_id))
         times, which, seqs = [], [], []
         for place, name in enumerate(collections):
             with parts.indexes.current(name) as index:
@@ -211,12 +210,8 @@ def _around(parts: Parts, session_id: str, record: Record, before: int, after: i
 def _session_of(parts: Parts, record: Record) -> str | None:
     """The session whose raw history or ledger holds a record."""
     names = (place.collection for place in parts.store.places(record.collection, record.id))
-    owners = (identity.owner_of(name.removeprefix("ledger:")) for name in names if _is_of_session(name))
-    return next(owners, None)
-
-
-def _is_of_session(collection: str) -> bool:
-    return identity.is_raw(collection) or collection.startswith("ledger:session:")
+    held = (name.session_id for name in names if name.kind in (CollectionKind.RAW, CollectionKind.LEDGER))
+    return next((session_id for session_id in held if session_id is not None), None)
 
 
 # --- lines -----------------------------------------------------------------------------------------------

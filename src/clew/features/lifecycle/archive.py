@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
-from clew.core.collections import Collection
-from clew.core.identity import archive_of, kind_of
+from clew.core.collections import Collection, CollectionKind
 from clew.core.marks import By, Mark, made, value_of
 from clew.core.model import Metadata, Provenance, Record
 from clew.core.operation import Done
@@ -20,12 +19,12 @@ from clew.kernel.parts import Parts
 from clew.kernel.services import serves
 from clew.storage.protocol import Marking, Place
 
-_KINDS = frozenset({"user", "global", "ledger"})
+_KINDS = frozenset({CollectionKind.MEMORIES, CollectionKind.GLOBAL, CollectionKind.LEDGER})
 
 
 def may_rest(collection: str) -> bool:
     """Whether its records are ever archived: memories and what was captured are, turns and summaries are not."""
-    return kind_of(collection) in _KINDS
+    return Collection(collection).kind in _KINDS
 
 
 def home_of(collection: str) -> Collection:
@@ -50,7 +49,7 @@ def movable_places(parts: Parts, record: Record) -> tuple[Place, ...]:
     """
     shown = parts.store.places(record.collection, record.id)
     places = tuple(place for place in shown if home_of(place.collection) == place.collection)
-    taken = any(parts.store.seqs(archive_of(place.collection), [place.id]) for place in places)
+    taken = any(parts.store.seqs(place.collection.archive, [place.id]) for place in places)
     return places if is_own(record, shown) and not taken else ()
 
 
@@ -60,9 +59,9 @@ def put_away(parts: Parts, places: Iterable[Place]) -> int:
     moved = 0
     for collection, group in groupby(sorted(places), key=lambda place: place.collection):
         members = list(group)
-        moved += parts.store.move(members, archive_of(collection))
+        moved += parts.store.move(members, collection.archive)
         mark: Metadata = {Mark.ARCHIVED: made(collection, By.CLEW, now_ms)}
-        parts.store.mark([Marking(Place(archive_of(collection), member.id), mark) for member in members])
+        parts.store.mark([Marking(Place(collection.archive, member.id), mark) for member in members])
     return moved
 
 
@@ -86,7 +85,7 @@ def wake(parts: Parts, uses: Mapping[str, Sequence[str]]) -> dict[str, list[str]
     used: dict[str, list[str]] = {}
     for collection, ids in uses.items():
         home = home_of(collection)
-        resting = parts.store.get(archive_of(home), ids) if may_rest(home) else []
+        resting = parts.store.get(home.archive, ids) if may_rest(home) else []
         back = set(bring_back(parts, resting))
         stay = {record.id for record in resting if home_ref(record) not in back}
         for id_ in ids:

@@ -6,14 +6,14 @@ compared with all others, as many as a bounded amount of work allows: up to some
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clew.core import identity
 from clew.core.calibration import Calibration
+from clew.core.collections import Collection
 from clew.core.marks import By, Mark, made, value_of
 from clew.core.model import Metadata, Record, Trust, least
 from clew.core.operation import Done
@@ -70,7 +70,7 @@ class Nearness:
 @serves(FindDuplicates)
 def find_duplicates(parts: Parts, request: FindDuplicates) -> DuplicateList:
     limit = checked_limit(request.limit, MAX_PROPOSALS)
-    collection = identity.checked_collection(request.collection)
+    collection = Collection.named(request.collection)
     if not archive.may_rest(collection):
         raise InvalidInput(f"{collection} holds no memories and no ledger; nothing in it can be merged")
     if not LEAST_SIMILARITY <= request.min_similarity <= 1.0:
@@ -107,7 +107,7 @@ def near(
     *,
     words_at_least: float | None = None,
     comparisons: int = COMPARISONS,
-    leave_out: Collection[int] = (),
+    leave_out: Iterable[int] = (),
 ) -> Nearness:
     """Members of a collection that are at least so similar, by words where meanings cannot be compared.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, field
 
-from clew.core.identity import MAX_ID_LENGTH
+from clew.core.ids import MAX_ID_LENGTH
 from clew.core.marks import By, Mark
 from clew.core.model import Kind, Trust
 from clew.errors import InvalidInput

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from clew.core import identity
 from clew.core.collections import Collection
+from clew.core.ids import ID_BYTES, digest
 from clew.core.marks import By, Mark, made, set_by, value_of
 from clew.core.model import Kind, Metadata, Record, Trust
 from clew.core.operation import Done
@@ -287,7 +287,7 @@ def _in_turn(parts: Parts) -> list[Collection]:
 
 
 def _turn(collection: str) -> str:
-    return identity.digest(collection, size_bytes=identity.ID_BYTES).hex()
+    return digest(collection, size_bytes=ID_BYTES).hex()
 
 
 def _judge(record: Record) -> importance.Grade:

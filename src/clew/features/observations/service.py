@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from clew.core import identity
+from clew.core.collections import Collection
 from clew.core.model import Record, Role
 from clew.errors import NotFound, SummarizerFailed
 from clew.features.history.tail import Tail, TailTurn, boundaries, split_tail
@@ -130,7 +130,7 @@ def observe_stats(parts: Parts, request: ObserveStats) -> ObservationStats:
 
 
 def _check_session(parts: Parts, session_id: str) -> None:
-    if parts.store.size(identity.session_raw(session_id)) == 0:
+    if parts.store.size(Collection.raw(session_id)) == 0:
         raise NotFound(f"there is no session {session_id[:200]!r}")
 
 
@@ -161,9 +161,9 @@ def catch_up(parts: Parts, session_id: str, limit_tokens: int, *, force: bool = 
 
 def turns_behind(parts: Parts, session_id: str, seq: int) -> Iterator[Record]:
     """Turns of the raw history behind a place in it, without those that somebody dismissed."""
-    dismissed = identity.dismissed(session_id)
+    dismissed = Collection.dismissed(session_id)
     after = seq
-    while page := parts.store.page(identity.session_raw(session_id), after, _TURNS_A_READ):
+    while page := parts.store.page(Collection.raw(session_id), after, _TURNS_A_READ):
         ids = [turn.id for turn in page]
         left_out = {turn.id for turn in parts.store.get(dismissed, ids)} if parts.store.size(dismissed) else set()
         yield from (turn for turn in page if is_turn(turn) and turn.id not in left_out)
@@ -287,7 +287,7 @@ def _receipt(parts: Parts, session_id: str, done: Done) -> ObserveReceipt:
 
 
 def _view(session_id: str, line: Observation) -> ObservationLine:
-    history = identity.session_raw(session_id)
+    history = Collection.raw(session_id)
     return ObservationLine(
         ref=line_ref(session_id, line),
         priority=line.priority.name.lower(),

@@ -14,8 +14,9 @@ from itertools import accumulate
 import msgspec
 from msgspec import Struct
 
-from clew.core import identity
 from clew.core.citing import SOURCES, sources_in
+from clew.core.collections import Collection
+from clew.core.ids import ID_BYTES, digest
 from clew.core.model import Provenance, Record, Trust
 from clew.core.structs import make_known
 from clew.features.claims.log import claim_record
@@ -74,7 +75,7 @@ class Log:
 def read_log(parts: Parts, session_id: str) -> Log:
     """The log without lines that rest on a quarantined turn."""
     reached = _read_bookmark(parts, session_id)
-    collection = identity.observations_of(session_id)
+    collection = Collection.observations(session_id)
     dropped = frozenset(reached.dropped)
     records = [record for record in every(parts, collection) if record.id not in dropped]
     withheld = _withheld(parts, session_id) if records else frozenset()
@@ -88,7 +89,7 @@ def read_log(parts: Parts, session_id: str) -> Log:
 
 def write_log(parts: Parts, session_id: str, before: Log, after: Log) -> bool:
     """Replace the log in one step; False, and nothing happens, where another run was faster."""
-    collection = identity.observations_of(session_id)
+    collection = Collection.observations(session_id)
     held = {record.id for record in every(parts, collection)}
     wanted = {line_id(session_id, line): line for line in after.lines}
     reached = _read_bookmark(parts, session_id)
@@ -96,7 +97,7 @@ def write_log(parts: Parts, session_id: str, before: Log, after: Log) -> bool:
         return False
     gone = sorted(held - wanted.keys())
     state = _Reached(ends=list(after.ends), reflections=after.reflections, dropped=gone)
-    last = {turn.seq: turn.id for turn in parts.store.at(identity.session_raw(session_id), after.ends)}
+    last = {turn.seq: turn.id for turn in parts.store.at(Collection.raw(session_id), after.ends)}
     fresh = [
         _record(parts, session_id, id_, line, last.get(after.ends[line.run - 1], ""))
         for id_, line in wanted.items()
@@ -108,13 +109,13 @@ def write_log(parts: Parts, session_id: str, before: Log, after: Log) -> bool:
 
 
 def line_ref(session_id: str, line: Observation) -> str:
-    return f"{identity.observations_of(session_id)}/{line_id(session_id, line)}"
+    return f"{Collection.observations(session_id)}/{line_id(session_id, line)}"
 
 
 def line_id(session_id: str, line: Observation) -> str:
     """Made from the line, so that the same line is the same record."""
     parts = (session_id, str(line.run), str(line.place), line.method, line.text, *line.sources)
-    return f"o_{identity.digest(*parts, size_bytes=identity.ID_BYTES).hex()}"
+    return f"o_{digest(*parts, size_bytes=ID_BYTES).hex()}"
 
 
 def _orphans(parts: Parts, session_id: str, fresh: Iterable[NewRecord]) -> list[str]:
@@ -122,7 +123,7 @@ def _orphans(parts: Parts, session_id: str, fresh: Iterable[NewRecord]) -> list[
 
     A later purge finds the line itself; an earlier one shows here.
     """
-    history = identity.session_raw(session_id)
+    history = Collection.raw(session_id)
     found = []
     for new in fresh:
         ids = [ref.removeprefix(f"{history}/") for ref in sources_in(new.draft.metadata)]
@@ -133,7 +134,7 @@ def _orphans(parts: Parts, session_id: str, fresh: Iterable[NewRecord]) -> list[
 
 def _bookmark(session_id: str) -> str:
     """Named by a hash: a purge leaves no name of a session behind, and bookmarks are not purged."""
-    return f"observed:{identity.digest(session_id, size_bytes=identity.ID_BYTES).hex()}"
+    return f"observed:{digest(session_id, size_bytes=ID_BYTES).hex()}"
 
 
 def _read_bookmark(parts: Parts, session_id: str) -> _Reached:
@@ -145,7 +146,7 @@ def _read_bookmark(parts: Parts, session_id: str) -> _Reached:
 
 def _ends_of(parts: Parts, session_id: str, records: Iterable[Record]) -> tuple[int, ...]:
     """The ends of runs as far as their lines tell: an imported store has no bookmark."""
-    history = identity.session_raw(session_id)
+    history = Collection.raw(session_id)
     ends: dict[int, int] = {}
     for record in records:
         kept = _kept(record)
@@ -157,7 +158,7 @@ def _ends_of(parts: Parts, session_id: str, records: Iterable[Record]) -> tuple[
 
 
 def _withheld(parts: Parts, session_id: str) -> frozenset[str]:
-    history = identity.session_raw(session_id)
+    history = Collection.raw(session_id)
     return frozenset(turn.id for turn in parts.store.at(history, parts.store.withheld(history)))
 
 
@@ -173,14 +174,14 @@ def _record(parts: Parts, session_id: str, id_: str, line: Observation, until: s
         relative=line.relative,
         method=line.method,
     )
-    history = identity.session_raw(session_id)
+    history = Collection.raw(session_id)
     metadata = {
         "speaker": line.who,
         OBSERVATION: msgspec.to_builtins(kept),
         SOURCES: [f"{history}/{source}" for source in line.sources],
     }
     draft = make_draft(parts, line.text, role=None, provenance=Provenance.SUMMARY, ts_ms=line.ts_ms, metadata=metadata)
-    return claim_record(parts, draft, Place(identity.observations_of(session_id), id_), [line.trust])
+    return claim_record(parts, draft, Place(Collection.observations(session_id), id_), [line.trust])
 
 
 def _read(record: Record, session_id: str) -> Observation | None:
@@ -213,5 +214,5 @@ def _kept(record: Record) -> _Kept | None:
 
 def _turn_ids(record: Record, session_id: str) -> tuple[str, ...]:
     """Its sources that are turns of the session, by their ids there."""
-    history = f"{identity.session_raw(session_id)}/"
+    history = f"{Collection.raw(session_id)}/"
     return tuple(ref.removeprefix(history) for ref in sources_in(record.metadata) if ref.startswith(history))

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import date
 from itertools import islice
 
-from clew.core import identity
 from clew.core.citing import SOURCES
+from clew.core.collections import GLOBAL, Collection, CollectionKind
+from clew.core.ids import ID_BYTES, digest
 from clew.core.marks import By, Mark, made
 from clew.core.model import Kind, Provenance, Record, Role, Trust
 from clew.errors import InvalidInput, NotFound
@@ -57,7 +58,7 @@ def add(parts: Parts, request: PlansAdd) -> PlanView:
     if not what or max(len(what), len(condition)) > MAX_WHAT_CHARS:
         raise InvalidInput(f"a plan must say what, and its condition when, in at most {MAX_WHAT_CHARS} characters")
     sources = cite(parts, request.user_id, request.sources)
-    collection = identity.plans_of(request.user_id)
+    collection = Collection.plans(request.user_id)
     now_ms = parts.clock.now_ms()
     said = {
         "what": what,
@@ -70,7 +71,7 @@ def add(parts: Parts, request: PlansAdd) -> PlanView:
         parts,
         describe(what, day, condition),
         collection=collection,
-        also=(identity.GLOBAL if request.user_id is None else identity.memories_of(request.user_id),),
+        also=(GLOBAL if request.user_id is None else Collection.memories(request.user_id),),
         role=None,
         provenance=Provenance.MEMORY,
         ts_ms=now_ms,
@@ -121,18 +122,18 @@ def open_plans(parts: Parts, user_id: str | None) -> list[Plan]:
     """The plans that nobody closed, without quarantined ones."""
     return [
         plan
-        for plan, record in claims_in(parts, identity.plans_of(user_id), plan_in)
+        for plan, record in claims_in(parts, Collection.plans(user_id), plan_in)
         if plan.state is PlanState.OPEN and record.trust is not Trust.QUARANTINED
     ]
 
 
 def close_by_turn(parts: Parts, task: QueuedTask) -> None:
     """Close a plan whose owner says that it is done or dropped. Costs one look where the user has no plans."""
-    own = next((place for place in task.places if identity.kind_of(place.collection) == "turns"), None)
+    own = next((place for place in task.places if place.collection.kind is CollectionKind.TURNS), None)
     if own is None or task.draft.role is not Role.USER or task.draft.trust is Trust.QUARANTINED:
         return
-    user_id = identity.owner_of(own.collection)
-    if parts.store.size(identity.plans_of(user_id)) == 0:
+    user_id = own.collection.owner
+    if parts.store.size(Collection.plans(user_id)) == 0:
         return
     text = without_own(task.draft.text)
     if not tells_of_an_end(text):
@@ -170,7 +171,7 @@ def _end(parts: Parts, plan: Plan, state: PlanState, turn: Record) -> bool:
 @serves(PlansPropose)
 def propose(parts: Parts, request: PlansPropose) -> PlanProposals:
     limit = checked_limit(request.limit, MAX_LISTED)
-    collection = identity.plans_of(request.user_id)
+    collection = Collection.plans(request.user_id)
     plans = claims_in(parts, collection, plan_in)
     known = {name for plan, record in plans for name in (plan.proposal, record.id)}
     found: list[PlanProposal] = []
@@ -205,7 +206,7 @@ def _id_in(collection: str, proposal: PlanProposal) -> str:
 
 def _id_of(collection: str, what: str, day: str, condition: str) -> str:
     said = (what.casefold(), day, condition.casefold())
-    return f"p_{identity.digest(collection, *said, size_bytes=identity.ID_BYTES).hex()}"
+    return f"p_{digest(collection, *said, size_bytes=ID_BYTES).hex()}"
 
 
 def _checked_day(given: str) -> date:
@@ -220,7 +221,7 @@ def _checked_day(given: str) -> date:
 
 def _list(parts: Parts, user_id: str | None, wanted: Callable[[Plan], bool]) -> PlanList:
     now_ms = parts.clock.now_ms()
-    found = [(plan, record) for plan, record in claims_in(parts, identity.plans_of(user_id), plan_in) if wanted(plan)]
+    found = [(plan, record) for plan, record in claims_in(parts, Collection.plans(user_id), plan_in) if wanted(plan)]
     found.sort(key=lambda pair: (pair[0].day or date.max, pair[0].recorded_ms, pair[0].ref))
     return PlanList(plans=tuple(_view(plan, record, now_ms) for plan, record in found[:MAX_LISTED]))
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from clew.core.identity import is_internal
 from clew.core.marks import By, Mark, made, set_by, value_of
 from clew.core.model import TRUST_OF_PROVENANCE, Metadata, Provenance, Record, Trust, least
 from clew.errors import InvalidInput
@@ -65,7 +64,7 @@ def inspect(parts: Parts, request: Inspect) -> Inspection:
         places=tuple(
             f"{place.collection}/{place.id}"
             for place in parts.store.places(record.collection, record.id)
-            if not is_internal(place.collection)
+            if not place.collection.is_internal
         ),
         made_from=tuple(source.ref for source in derivation.sources(home)),
         made_into=tuple(product.ref for product in derivation.all_products(home)),

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from clew.core import identity
+from clew.core.collections import Collection
+from clew.core.ids import digest, turn_name
 from clew.core.model import Record, Role
 from clew.features.upkeep.operations import CopyList, FindTurn, ListCopies, SessionCopy, TurnSessions
 from clew.kernel.intake import SOURCE_URL
@@ -30,15 +31,15 @@ _DIGEST_BYTES = 8
 @serves(FindTurn)
 def find_turn(parts: Parts, request: FindTurn) -> TurnSessions:
     """The sessions in which a user said a turn of this id, by name."""
-    named = {identity.turn_name(session, request.id): session for session in _sessions(parts)}
-    held = parts.store.get(identity.turns_of(request.user_id), list(named))
+    named = {turn_name(session, request.id): session for session in _sessions(parts)}
+    held = parts.store.get(Collection.turns(request.user_id), list(named))
     return TurnSessions(sessions=tuple(sorted(named[record.id] for record in held)))
 
 
 @serves(ListCopies)
 def list_copies(parts: Parts, _: ListCopies) -> CopyList:
     """Sessions that add nothing to the others. Of two that are equal, the first by name is not a copy."""
-    sizes = {session: parts.store.size(identity.session_raw(session)) for session in _sessions(parts)}
+    sizes = {session: parts.store.size(Collection.raw(session)) for session in _sessions(parts)}
     originals_first = sorted(sizes, key=lambda session: (session.startswith(_INTERNAL), -sizes[session]))
     kept: set[bytes] = set()
     copies = []
@@ -46,9 +47,7 @@ def list_copies(parts: Parts, _: ListCopies) -> CopyList:
         is_internal = session.startswith(_INTERNAL)
         work_began_ms = _work_began_ms(parts, session) if is_internal else math.inf
         own = [
-            _digest(turn)
-            for turn in every_member(parts.store, identity.session_raw(session))
-            if turn.ts_ms < work_began_ms
+            _digest(turn) for turn in every_member(parts.store, Collection.raw(session)) if turn.ts_ms < work_began_ms
         ]
         if sizes[session] and kept.issuperset(own):
             reason = WORKING_COPY if is_internal else CONTAINED
@@ -62,15 +61,15 @@ def _work_began_ms(parts: Parts, session_id: str) -> float:
     """When the host began to work in a copy: with the first order of its own. The turns before it were copied."""
     orders = (
         turn.ts_ms
-        for turn in every_member(parts.store, identity.session_raw(session_id))
+        for turn in every_member(parts.store, Collection.raw(session_id))
         if turn.role is Role.USER and turn.metadata.get(SOURCE_URL) != _READ_IN_HISTORY
     )
     return min(orders, default=math.inf)
 
 
 def _sessions(parts: Parts) -> Iterator[str]:
-    return (identity.owner_of(name) for name, _ in parts.store.collections() if identity.is_raw(name))
+    return (name.owner for name, _ in parts.store.collections() if name.is_raw)
 
 
 def _digest(turn: Record) -> bytes:
-    return identity.digest(turn.id, turn.role or "", turn.text, size_bytes=_DIGEST_BYTES)
+    return digest(turn.id, turn.role or "", turn.text, size_bytes=_DIGEST_BYTES)

@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from clew.core import identity
+from clew.core.collections import Collection
+from clew.core.ids import checked_id
 from clew.errors import InvalidInput, StoreError
 from clew.features.facts import writing as fact_endings
 from clew.features.graph import merging as graph_merging
@@ -113,11 +114,11 @@ def _order(parts: Parts, request: PurgeRequest) -> Purge:
         raise InvalidInput("a purge takes exactly one of userId, sessionId, ref and source")
     ((kind, target),) = given
     if kind in (PurgeKind.USER, PurgeKind.SESSION):
-        identity.checked_id(target, f"{kind}Id")
+        checked_id(target, f"{kind}Id")
     check_size("target", target.encode, parts.config.max_text_bytes)
     also: tuple[str, ...] = ()
     if kind is PurgeKind.RECORD:
-        target = identity.Collection(target).home
+        target = Collection(target).home
     if kind is PurgeKind.SOURCE:  # an address is kept as redacted as anything else
         also = tuple(plain_address(redact(target, policy).text) for policy in Policy)
         target = plain_address(redact(target, policy_of(parts)).text)
@@ -224,13 +225,9 @@ def _names(parts: Parts, kind: PurgeKind) -> Iterator[str]:
             yield plain_address(stored.draft.metadata[SOURCE_URL])
 
 
-def _owner(collection: str, kind: PurgeKind) -> str | None:
+def _owner(collection: Collection, kind: PurgeKind) -> str | None:
     """The user or session a collection is of, whatever it holds."""
-    while identity.kind_of(collection) in ("archive", "elevated", "ledger"):
-        collection = identity.owner_of(collection)
-    of_user, of_session = ("user", "turns", "replies", "_owned"), ("session", "session_raw", "session_summary")
-    kinds = of_user if kind is PurgeKind.USER else of_session
-    return identity.owner_of(collection) if identity.kind_of(collection) in kinds else None
+    return collection.user_id if kind is PurgeKind.USER else collection.session_id
 
 
 def _figures(counts: Mapping[str, Any]) -> dict[str, int]:

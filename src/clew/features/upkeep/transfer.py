@@ -11,8 +11,8 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from clew.core.collections import CATALOGUE
-from clew.core.identity import HARD, checked_collection, checked_id, is_raw, kind_of
+from clew.core.collections import CATALOGUE, HARD, Collection
+from clew.core.ids import checked_id
 from clew.core.marks import By, Mark, set_by, value_of
 from clew.core.model import TRUST_OF_PROVENANCE, Draft, Metadata, Provenance, Role, Trust, least
 from clew.core.operation import Done
@@ -44,7 +44,7 @@ E = TypeVar("E", bound=StrEnum)
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 """Small enough to be counted on for ever."""
 
-_AUTHORED_KINDS = frozenset({kind_of(HARD), kind_of(CATALOGUE)})
+_AUTHORED_KINDS = frozenset({HARD.kind, CATALOGUE.kind})
 _TROUBLE_CHARS = 200
 
 
@@ -145,7 +145,7 @@ def _record(parts: Parts, number: int, text: str) -> StoredRecord:
 
 
 def _make_record(parts: Parts, read: RecordLine) -> StoredRecord:
-    places = tuple(sorted({Place(checked_collection(p.collection), checked_id(p.id, "id")) for p in read.places}))
+    places = tuple(sorted({Place(Collection.named(p.collection), checked_id(p.id, "id")) for p in read.places}))
     role = None if read.role is None else _one_of(Role, "role", read.role)
     provenance = _one_of(Provenance, "provenance", read.provenance)
     _check_places(places, read.raw, role, provenance)
@@ -176,11 +176,11 @@ def _make_record(parts: Parts, read: RecordLine) -> StoredRecord:
 
 def _check_places(places: Sequence[Place], raw: bool, role: Role | None, provenance: Provenance) -> None:
     """Raises InvalidInput where a record of this origin cannot have these places."""
-    if not places or raw != any(is_raw(place.collection) for place in places):
+    if not places or raw != any(place.collection.is_raw for place in places):
         raise InvalidInput("a raw history holds raw turns, and nothing else does")
     if (raw and role is None) or (provenance is Provenance.USER_TURN and role is not Role.USER):
         raise InvalidInput(f"a turn with the role {role} cannot be {provenance}")
-    kinds = {kind_of(place.collection) for place in places}
+    kinds = {place.collection.kind for place in places}
     if "elevated" in kinds and not (raw and provenance is Provenance.USER_TURN):
         raise InvalidInput("only a turn of a user can be guidance")
     if {kind in _AUTHORED_KINDS for kind in kinds} != {provenance in WRITTEN_BY_THE_OPERATOR}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clew.core import identity
+from clew.core.collections import CollectionKind
 from clew.core.model import Draft
 from clew.features.facts.truth import FactViews
 from clew.features.graph import linking
@@ -79,10 +79,10 @@ def _indexes(parts: Parts) -> Finding:
 
 def _facts(parts: Parts) -> Finding:
     """What is kept of each log of facts, entry by entry, equals one replayed from the rows."""
-    names = [name for name, _ in parts.store.collections() if identity.kind_of(name) == "facts"]
+    names = [name for name, _ in parts.store.collections() if name.kind is CollectionKind.FACTS]
     problems = []
     for name in names:
-        kept, fresh = parts.state(FactViews).rebuild(identity.user_of_facts(name))
+        kept, fresh = parts.state(FactViews).rebuild(name.user_id)
         if kept.canonical() != fresh.canonical():
             problems.append(name)
     return Finding("facts", f"{len(names)} logs of facts equal their rows", tuple(problems[:MAX_PROBLEMS]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clew.core import identity
+from clew.core.collections import HARD, LORE, SOFT, Collection, CollectionKind
 from clew.core.lineage import Graph
 from clew.core.model import Provenance, Record, Trust, least
 from clew.features.context.assemble import planned
@@ -31,8 +31,8 @@ def findings(parts: Parts) -> Iterator[Finding]:
     yield _shards(parts, names)
 
 
-def sessions(names: Sequence[str]) -> list[str]:
-    return [identity.owner_of(name) for name in names if identity.is_raw(name)]
+def sessions(names: Sequence[Collection]) -> list[str]:
+    return [name.owner for name in names if name.is_raw]
 
 
 def repair(parts: Parts) -> None:
@@ -59,10 +59,10 @@ class _History:
     def read(cls, parts: Parts, session_id: str) -> _History:
         """In this order, since turns and summaries only ever come to be: what the view shows leads to every
         turn that was there before it was read, by summaries that are there after it."""
-        turns = {record.id: record for record in every(parts, identity.session_raw(session_id))}
+        turns = {record.id: record for record in every(parts, Collection.raw(session_id))}
         view = active_view(parts, session_id)
-        dismissed = {record.id for record in every(parts, identity.dismissed(session_id))}
-        kept = [record.id for record in every(parts, identity.session_summary(session_id))]
+        dismissed = {record.id for record in every(parts, Collection.dismissed(session_id))}
+        kept = [record.id for record in every(parts, Collection.summaries(session_id))]
         summaries = {item.record.id: item for item in all_summaries(parts, session_id)}
         return cls(
             session_id=session_id,
@@ -155,7 +155,7 @@ def _tail(parts: Parts, history: _History) -> Iterator[str]:
     newest = next(reversed(history.turns), None)
     if newest is not None and newest not in history.shown and newest not in history.dismissed:
         yield f"the newest turn {newest} is not in the view"
-    for shown in every(parts, identity.session(history.session_id)):
+    for shown in every(parts, Collection.session(history.session_id)):
         said = history.turns.get(shown.id)
         if said is None and is_turn(shown):
             yield f"turn {shown.id} of the view is not in the raw history"
@@ -214,7 +214,7 @@ def _trusts_that_entered(item: Summary, sources: Iterable[Record]) -> list[Trust
 def _tiers(parts: Parts) -> Finding:
     seen: dict[str, str] = {}
     problems = []
-    for name in (identity.HARD, identity.SOFT, identity.LORE):
+    for name in (HARD, SOFT, LORE):
         for record in every(parts, name):
             if record.id in seen:
                 problems.append(f"{record.id} is in {seen[record.id]} and in {name}")
@@ -222,14 +222,14 @@ def _tiers(parts: Parts) -> Finding:
     return Finding("tiers", f"each of {len(seen)} authored nodes has exactly one tier", tuple(problems[:MAX_PROBLEMS]))
 
 
-def _shards(parts: Parts, names: Sequence[str]) -> Finding:
+def _shards(parts: Parts, names: Sequence[Collection]) -> Finding:
     """A shard is the turn itself in one more place, so it can only be word for word."""
     problems = []
     count = 0
     for name in names:
-        for record in every(parts, name) if identity.kind_of(name) == "elevated" else ():
+        for record in every(parts, name) if name.kind is CollectionKind.GUIDANCE else ():
             count += 1
             places = parts.store.places(name, record.id)
-            if record.provenance is not Provenance.USER_TURN or not any(identity.is_raw(p.collection) for p in places):
+            if record.provenance is not Provenance.USER_TURN or not any(p.collection.is_raw for p in places):
                 problems.append(f"{name}/{record.id} is not a turn of a user")
     return Finding("shards", f"{count} pieces of guidance are turns of users, word for word", tuple(problems))
