@@ -18,7 +18,7 @@ from clew.core.marks import Mark, value_of
 from clew.core.model import Record
 from clew.errors import InvalidInput, NotFound
 from clew.kernel.parts import Parts
-from clew.kernel.refs import located, place_of
+from clew.kernel.records import find_record, place_of
 from clew.kernel.views import all_summaries
 from clew.storage.paging import every_member
 from clew.storage.protocol import Place
@@ -145,7 +145,7 @@ class Derivation:
 
     def _at(self, ref: str) -> list[Record]:
         try:
-            return [at_home(self._parts, located(self._parts, ref))]
+            return [at_home(self._parts, find_record(self._parts, ref))]
         except (NotFound, InvalidInput):  # it is gone, and has nothing to say any more
             return []
 

@@ -53,7 +53,7 @@ class View:
 
 def active_view(parts: Parts, session_id: str) -> View:
     """Turns in the order they were said, which is that of the raw history, whatever their clocks showed."""
-    records = list(every(parts, Collection.session(session_id)))
+    records = list(every_member(parts.store, Collection.session(session_id)))
     turns = [record for record in records if is_turn(record)]
     history = Collection.raw(session_id)
     order = parts.store.seqs(history, [turn.id for turn in turns])
@@ -70,11 +70,7 @@ def is_turn(record: Record) -> bool:
 
 
 def all_summaries(parts: Parts, session_id: str) -> list[Summary]:
-    return _summaries(every(parts, Collection.summaries(session_id)))
-
-
-def every(parts: Parts, collection: str) -> Iterator[Record]:
-    return every_member(parts.store, collection)
+    return _summaries(every_member(parts.store, Collection.summaries(session_id)))
 
 
 def _summaries(records: Iterator[Record] | list[Record]) -> list[Summary]:

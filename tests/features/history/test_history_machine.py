@@ -16,7 +16,7 @@ from clew.config import Config
 from clew.core.tuning import Tuning
 from clew.engine import Memory
 from clew.errors import Conflict, RawHistoryProtected
-from clew.kernel.views import every
+from clew.storage.paging import every_member
 from tests.conftest import FixedClock
 from tests.testing.effort import effort
 
@@ -219,7 +219,7 @@ class HistoryMachine(RuleBasedStateMachine):
                 continue
             view = self.memory.show_session(session).view
             found = [turn for node in view for turn in self.memory.expand(session, node.id, max_depth=64).turns]
-            away = {record.id for record in every(self.memory._parts, f"_dismissed:{session}")}
+            away = {record.id for record in every_member(self.memory._store, f"_dismissed:{session}")}
             assert said.keys() - away <= {turn.id for turn in found} <= said.keys()
             assert all(said[turn.id] == (turn.role, turn.text) for turn in found)
 

@@ -16,7 +16,7 @@ from clew.core.model import Record, Trust, least
 from clew.engine import Memory
 from clew.errors import InvalidInput
 from clew.kernel.derivation import Derivation, at_home
-from clew.kernel.views import every
+from clew.storage.paging import every_member
 from tests.conftest import NOW_MS, FixedClock
 from tests.testing.effort import effort
 from tests.testing.memory_store import MemoryStore
@@ -104,7 +104,7 @@ class _Review:
 
 def _records(memory: Memory) -> list[Record]:
     store = memory._parts.store
-    seen = (record for name, _ in store.collections() for record in every(memory._parts, name))
+    seen = (record for name, _ in store.collections() for record in every_member(memory._parts.store, name))
     return sorted(
         {(home := at_home(memory._parts, record)).ref: home for record in seen}.values(), key=lambda record: record.ref
     )

@@ -24,7 +24,7 @@ from clew.kernel.intake import draft_of, make_draft
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Pace, Worker
 from clew.kernel.services import serves
-from clew.kernel.views import every
+from clew.storage.paging import every_member
 from clew.storage.protocol import NewRecord, Place, Task
 
 COLLECTION_OF_TIER = {Tier.HARD: HARD, Tier.SOFT: SOFT, Tier.LORE: LORE}
@@ -187,8 +187,8 @@ class Library:
         """What earlier processes stored; its files are compared with it by content."""
         if self._loaded:
             return
-        rules = {name: {record.id: record for record in every(self._parts, name)} for name in (HARD, SOFT)}
-        for entry in every(self._parts, CATALOGUE):
+        rules = {name: {record.id: record for record in every_member(self._parts.store, name)} for name in (HARD, SOFT)}
+        for entry in every_member(self._parts.store, CATALOGUE):
             held = self._held[entry.id] = _held_of(entry)
             for (name, records), pieces in zip(rules.items(), (held.hard, held.soft), strict=True):
                 ids = (_node_id(entry.id, ordinal) for ordinal in range(held.node_count))

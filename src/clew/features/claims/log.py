@@ -22,7 +22,7 @@ from clew.features.lifecycle.archive import home_of
 from clew.kernel.derivation import at_home
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
-from clew.kernel.views import every
+from clew.storage.paging import every_member
 from clew.storage.protocol import NewRecord, Place, Task
 
 MAX_SOURCES = 32
@@ -49,7 +49,7 @@ def claims_in(
     parts: Parts, collection: str, read: Callable[[Record], _Claim | None]
 ) -> Iterator[tuple[_Claim, Record]]:
     """The claims of a collection in the order they were written, each with its record. Skips what does not read."""
-    for record in every(parts, collection):
+    for record in every_member(parts.store, collection):
         claim = read(record)
         if claim is not None:
             yield claim, record

@@ -15,6 +15,7 @@ from clew.features.claims.proposals import Proposal, key_of, proposals
 from clew.features.claims.rules import RELIED_ON
 from clew.kernel.intake import speaker_in
 from clew.kernel.parts import Parts
+from clew.storage.paging import every_member
 from clew.text.own_text import without_own
 
 _RECORDS_A_READ = 200
@@ -22,9 +23,8 @@ _RECORDS_A_READ = 200
 
 def turns_after(parts: Parts, user_id: str, seq: int) -> Iterator[Record]:
     """The user's own turns behind a place, oldest first; neither quarantined nor untrusted ones."""
-    while page := parts.store.page(Collection.turns(user_id), seq, _RECORDS_A_READ):
-        yield from (turn for turn in page if turn.trust in RELIED_ON)
-        seq = page[-1].seq
+    turns = every_member(parts.store, Collection.turns(user_id), seq)
+    yield from (turn for turn in turns if turn.trust in RELIED_ON)
 
 
 def newest_turns(parts: Parts, user_id: str, most: int) -> Iterator[Record]:

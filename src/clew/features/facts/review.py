@@ -30,8 +30,7 @@ from clew.features.lifecycle.mark_shapes import MAX_DECLINED
 from clew.kernel.derivation import at_home
 from clew.kernel.intake import check_size, checked_ts, speaker_in
 from clew.kernel.parts import Parts
-from clew.kernel.records import checked_cursor, checked_limit
-from clew.kernel.refs import place_of
+from clew.kernel.records import checked_cursor, checked_limit, place_of
 from clew.kernel.services import serves
 from clew.storage.protocol import Marking
 from clew.text.framing import clip

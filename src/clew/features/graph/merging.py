@@ -16,7 +16,7 @@ from clew.kernel.intake import check_unicode, make_draft
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.services import serves
-from clew.kernel.views import every
+from clew.storage.paging import every_member
 from clew.storage.protocol import NewRecord, Place, Task
 from clew.text.entities import EntityKind, canonical, owners_seen_by
 
@@ -137,7 +137,7 @@ def _find_unnamed(parts: Parts) -> Iterator[Place]:
         if collection.kind is not CollectionKind.ALIASES:
             continue
         owners = owners_seen_by(collection.user_id, None)
-        for record in every(parts, collection):
+        for record in every_member(parts.store, collection):
             names = list(dict.fromkeys(node.name for node in merged_pair(record.metadata) or ()))
             found = {entity.name for entity in parts.store.entities_named(names, owners, untrusted=True)}
             if not names or found != set(names):

@@ -33,8 +33,7 @@ from clew.features.graph.walk import Allowed, Reached, Route, best_routes, reach
 from clew.kernel.derivation import home_of
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts
-from clew.kernel.records import checked_limit
-from clew.kernel.refs import place_of
+from clew.kernel.records import checked_limit, place_of
 from clew.kernel.services import serves
 from clew.storage.graphing import Entity
 from clew.text.entities import UPSTREAM, EdgeKind, EntityKind, canonical, owners_seen_by

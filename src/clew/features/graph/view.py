@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar
 from clew.core.collections import Collection
 from clew.core.model import Metadata
 from clew.kernel.parts import Parts
-from clew.kernel.views import every
 from clew.storage.graphing import Edge, Entity
+from clew.storage.paging import every_member
 from clew.text.entities import EdgeKind, EntityKind, canonical, owners_seen_by
 
 Q = TypeVar("Q")
@@ -218,7 +218,7 @@ def aliases_of(parts: Parts, user_id: str | None) -> dict[Node, Node]:
 
 def merged_for(parts: Parts, user_id: str | None) -> dict[Node, Node]:
     """Each merge for this user alone, or for all, as the operator gave it."""
-    records = every(parts, Collection.aliases(user_id))
+    records = every_member(parts.store, Collection.aliases(user_id))
     return dict(pair for record in records if (pair := merged_pair(record.metadata)) is not None)
 
 

@@ -19,7 +19,7 @@ from clew.kernel.meaning import similarities
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit, view
 from clew.kernel.services import serves
-from clew.kernel.views import every
+from clew.storage.paging import every_member
 from clew.storage.protocol import Place, Shard
 from clew.text.deontic import hints_at_guidance, read
 from clew.text.own_text import without_own
@@ -89,7 +89,7 @@ class Guide:
     def _known_in(self, collection: str) -> set[str]:
         """What is kept there already."""
         if collection not in self._known:
-            kept = filter(may_guide, every(self._parts, collection))
+            kept = filter(may_guide, every_member(self._parts.store, collection))
             self._known[collection] = {record.text for record in kept}
         return self._known[collection]
 

@@ -34,12 +34,12 @@ from clew.kernel.records import checked_cursor, checked_limit, view
 from clew.kernel.search import MAX_HITS, recall
 from clew.kernel.services import serves
 from clew.kernel.views import Summary, active_view, all_summaries
+from clew.storage.paging import every_member
 from clew.text.framing import OPENED_CLOSE, OPENED_OPEN, dated, frame
 
 MAX_MATCHES = 10_000
 MAX_PATTERN_CHARS = 1000
 _LINE_CHARS = 240
-_TURNS_A_READ = 500
 
 
 @serves(Grep)
@@ -55,15 +55,14 @@ def grep(parts: Parts, request: Grep) -> GrepResult:
         raise NotFound(f"there is no session {request.session_id!r}")
     after = checked_cursor(request.cursor)
     matches: list[GrepMatch] = []
-    while page := parts.store.page(Collection.raw(request.session_id), after, _TURNS_A_READ):
-        for turn in page:
-            found = list(islice(_matching_lines(turn, find), limit))
-            if len(matches) + len(found) > limit:
-                return GrepResult(matches=tuple(matches), cursor=after)
-            matches += found
-            after = turn.seq
-            if len(matches) == limit:
-                return GrepResult(matches=tuple(matches), cursor=after)
+    for turn in every_member(parts.store, Collection.raw(request.session_id), after):
+        found = list(islice(_matching_lines(turn, find), limit))
+        if len(matches) + len(found) > limit:
+            return GrepResult(matches=tuple(matches), cursor=after)
+        matches += found
+        after = turn.seq
+        if len(matches) == limit:
+            return GrepResult(matches=tuple(matches), cursor=after)
     return GrepResult(matches=tuple(matches))
 
 

@@ -24,8 +24,7 @@ from clew.index.search import Query
 from clew.kernel import search as recall
 from clew.kernel.parts import Parts
 from clew.kernel.quoting import speaker_of
-from clew.kernel.records import checked_limit
-from clew.kernel.refs import located
+from clew.kernel.records import checked_limit, find_record
 from clew.kernel.search import MAX_HITS, Found
 from clew.kernel.services import serves
 from clew.text.excerpts import one_line
@@ -73,7 +72,7 @@ def timeline(parts: Parts, request: Timeline) -> TimelineView:
     for count, what in ((request.before, "before"), (request.after, "after")):
         if not 0 <= count <= MAX_AROUND:
             raise InvalidInput(f"{what} must be from 0 to {MAX_AROUND}, not {count}")
-    record = located(parts, request.ref)
+    record = find_record(parts, request.ref)
     session_id = _session_of(parts, record)
     shown = None if session_id is None else _around(parts, session_id, record, request.before, request.after)
     if shown is not None:

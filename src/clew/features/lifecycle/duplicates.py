@@ -24,8 +24,7 @@ from clew.features.lifecycle.resemblance import MAX_CHARS, Wording, agree, like_
 from clew.index.vectors import BLOCK_ITEMS, SCALE, decode
 from clew.kernel.intake import SOURCE_URL
 from clew.kernel.parts import Parts
-from clew.kernel.records import checked_limit
-from clew.kernel.refs import located, place_of
+from clew.kernel.records import checked_limit, find_record, place_of
 from clew.kernel.services import serves
 from clew.storage.protocol import FeedRow, Marking
 from clew.text.dissent import conflict
@@ -90,8 +89,10 @@ def merge(parts: Parts, request: Merge) -> Done:
 
     Whatever comes between, merging again finishes it.
     """
-    keep = located(parts, request.keep)
-    drops = list({archive.home_ref(found): found for found in (located(parts, ref) for ref in request.drop)}.values())
+    keep = find_record(parts, request.keep)
+    drops = list(
+        {archive.home_ref(found): found for found in (find_record(parts, ref) for ref in request.drop)}.values()
+    )
     _check_merge(parts, keep, drops)
     now_ms = parts.clock.now_ms()
     replaced: Metadata = {Mark.SUPERSEDED_BY: made(keep.ref, By.OPERATOR, now_ms)}

@@ -34,8 +34,7 @@ from clew.features.lifecycle.retention import (
 from clew.kernel.intake import grade_value
 from clew.kernel.operations import RecordView
 from clew.kernel.parts import Parts
-from clew.kernel.records import view
-from clew.kernel.refs import located, place_of
+from clew.kernel.records import find_record, place_of, view
 from clew.kernel.services import serves
 from clew.storage.paging import member_pages
 from clew.storage.protocol import Marking, Place
@@ -97,13 +96,13 @@ def revive(parts: Parts, request: Revive) -> Done:
     """All are found before the first one moves. One that does not rest, or whose id was taken again, stays."""
     if not request.refs:
         raise InvalidInput("name at least one record to revive")
-    found = {record.ref: record for record in (located(parts, ref) for ref in request.refs)}
+    found = {record.ref: record for record in (find_record(parts, ref) for ref in request.refs)}
     return Done(count=sum(archive.restore(parts, record) for record in found.values()))
 
 
 @serves(Label)
 def label(parts: Parts, request: Label) -> RecordView:
-    record = located(parts, request.ref)
+    record = find_record(parts, request.ref)
     now_ms = parts.clock.now_ms()
     said = {
         Mark.KIND: _checked("kind", request.kind, Kind),
@@ -120,7 +119,7 @@ def label(parts: Parts, request: Label) -> RecordView:
     if not changes:
         raise InvalidInput("say what the record is: a kind, an importance, a retention class, or what supersedes it")
     parts.store.mark([Marking(place_of(record), changes)])
-    return view(located(parts, record.ref))
+    return view(find_record(parts, record.ref))
 
 
 # --- a run ---------------------------------------------------------------------------------------------
@@ -317,7 +316,7 @@ def _grade_said(word: str | None) -> dict[str, Any] | None:
 
 def _successor(parts: Parts, record: Record, ref: str) -> str:
     """The reference of what holds in a record's place: another record, of the same user, session or all."""
-    found = located(parts, ref)
+    found = find_record(parts, ref)
     if _scope(found.collection) != _scope(record.collection):
         raise InvalidInput(f"{ref[:200]!r} belongs to another scope than {record.ref}")
     if any(place_of(record) in parts.store.places(item.collection, item.id) for item in _succession(parts, found)):
@@ -331,7 +330,7 @@ def _succession(parts: Parts, record: Record) -> Iterator[Record]:
         yield record
         following = value_of(record.marks, Mark.SUPERSEDED_BY)
         try:
-            record = located(parts, following if isinstance(following, str) else "")
+            record = find_record(parts, following if isinstance(following, str) else "")
         except (InvalidInput, NotFound):
             return
 

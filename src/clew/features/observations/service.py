@@ -39,6 +39,7 @@ from clew.kernel.parts import Parts
 from clew.kernel.quoting import line_tokens, speaker_of
 from clew.kernel.services import serves
 from clew.kernel.views import is_turn
+from clew.storage.paging import member_pages
 
 ABSTRACT_TOKENS = 800
 """The most that a model writes for one piece of a run."""
@@ -162,12 +163,10 @@ def catch_up(parts: Parts, session_id: str, limit_tokens: int, *, force: bool = 
 def turns_behind(parts: Parts, session_id: str, seq: int) -> Iterator[Record]:
     """Turns of the raw history behind a place in it, without those that somebody dismissed."""
     dismissed = Collection.dismissed(session_id)
-    after = seq
-    while page := parts.store.page(Collection.raw(session_id), after, _TURNS_A_READ):
+    for page in member_pages(parts.store, Collection.raw(session_id), seq, _TURNS_A_READ):
         ids = [turn.id for turn in page]
         left_out = {turn.id for turn in parts.store.get(dismissed, ids)} if parts.store.size(dismissed) else set()
         yield from (turn for turn in page if is_turn(turn) and turn.id not in left_out)
-        after = page[-1].seq
 
 
 def buffer_tail(parts: Parts, turns: Sequence[TailTurn], target: int) -> Tail:

@@ -23,7 +23,7 @@ from clew.features.claims.log import claim_record
 from clew.features.observations.observer import Observation, Priority
 from clew.kernel.intake import make_draft
 from clew.kernel.parts import Parts
-from clew.kernel.views import every
+from clew.storage.paging import every_member
 from clew.storage.protocol import NewRecord, Place
 
 OBSERVATION = "observation"
@@ -77,7 +77,7 @@ def read_log(parts: Parts, session_id: str) -> Log:
     reached = _read_bookmark(parts, session_id)
     collection = Collection.observations(session_id)
     dropped = frozenset(reached.dropped)
-    records = [record for record in every(parts, collection) if record.id not in dropped]
+    records = [record for record in every_member(parts.store, collection) if record.id not in dropped]
     withheld = _withheld(parts, session_id) if records else frozenset()
     found = [line for record in records if (line := _read(record, session_id)) is not None]
     lines = sorted(found, key=lambda line: (line.run, line.place))
@@ -90,7 +90,7 @@ def read_log(parts: Parts, session_id: str) -> Log:
 def write_log(parts: Parts, session_id: str, before: Log, after: Log) -> bool:
     """Replace the log in one step; False, and nothing happens, where another run was faster."""
     collection = Collection.observations(session_id)
-    held = {record.id for record in every(parts, collection)}
+    held = {record.id for record in every_member(parts.store, collection)}
     wanted = {line_id(session_id, line): line for line in after.lines}
     reached = _read_bookmark(parts, session_id)
     if reached.ends and tuple(reached.ends) != before.ends:

@@ -32,8 +32,7 @@ from clew.features.plans.rules import PLAN, Plan, closing, describe, plan_in, te
 from clew.kernel.derivation import at_home
 from clew.kernel.intake import draft_of
 from clew.kernel.parts import Parts
-from clew.kernel.records import checked_limit
-from clew.kernel.refs import located, place_of
+from clew.kernel.records import checked_limit, find_record, place_of
 from clew.kernel.services import serves
 from clew.storage.protocol import Marking, Place, QueuedTask
 from clew.text.dates import day_of
@@ -109,7 +108,7 @@ def close(parts: Parts, request: PlansClose) -> PlanView:
     """To open a plan again leaves no mark behind, so that a later turn may close it."""
     if request.state not in list(PlanState):
         raise InvalidInput(f"state must be one of {', '.join(PlanState)}")
-    record = located(parts, request.ref)
+    record = find_record(parts, request.ref)
     if plan_in(record) is None:
         raise NotFound(f"{request.ref[:200]!r} is not a plan")
     state = PlanState(request.state)
@@ -164,7 +163,7 @@ def _end(parts: Parts, plan: Plan, state: PlanState, turn: Record) -> bool:
     if source in plan.sources:
         return False
     mark = made({"state": state.value, "source": source}, By.CLEW, parts.clock.now_ms())
-    parts.store.mark([Marking(place_of(located(parts, plan.ref)), {Mark.PLAN_STATE: mark})])
+    parts.store.mark([Marking(place_of(find_record(parts, plan.ref)), {Mark.PLAN_STATE: mark})])
     return True
 
 
@@ -192,7 +191,7 @@ def propose(parts: Parts, request: PlansPropose) -> PlanProposals:
 
 
 def _find_plan(parts: Parts, place: Place) -> tuple[Plan, Record]:
-    record = located(parts, f"{place.collection}/{place.id}")
+    record = find_record(parts, f"{place.collection}/{place.id}")
     plan = plan_in(record)
     if plan is None:
         raise NotFound(f"{record.ref[:200]!r} is not a plan")

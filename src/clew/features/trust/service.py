@@ -18,8 +18,7 @@ from clew.features.trust.operations import Inspect, Inspection, ListTrust, Revie
 from clew.kernel.derivation import Derivation, at_home, home_of
 from clew.kernel.intake import check_size, policy_of
 from clew.kernel.parts import Parts
-from clew.kernel.records import checked_cursor, checked_limit, view
-from clew.kernel.refs import located, place_of
+from clew.kernel.records import checked_cursor, checked_limit, find_record, place_of, view
 from clew.kernel.services import serves
 from clew.storage.protocol import Marking, Place, StoredRecord
 from clew.text.excerpts import one_line
@@ -55,7 +54,7 @@ def list_trust(parts: Parts, request: ListTrust) -> TrustList:
 
 @serves(Inspect)
 def inspect(parts: Parts, request: Inspect) -> Inspection:
-    record = located(parts, request.ref)
+    record = find_record(parts, request.ref)
     derivation = Derivation(parts)
     home = at_home(parts, record)
     return Inspection(
@@ -77,7 +76,7 @@ def review(parts: Parts, request: Review) -> ReviewReceipt:
     verdict = _checked_verdict(request.verdict)
     check_size("reason", request.reason.encode, MAX_REASON_BYTES)
     derivation = Derivation(parts)
-    record = at_home(parts, located(parts, request.ref))
+    record = at_home(parts, find_record(parts, request.ref))
     trust = _decide(record, verdict, derivation.sources(record))
     plan = _Plan(derivation, record, trust)
     now_ms = parts.clock.now_ms()

@@ -15,7 +15,8 @@ from clew.core.model import Provenance, Record, Trust, least
 from clew.features.context.assemble import planned
 from clew.kernel.derivation import withheld_ids
 from clew.kernel.parts import Parts
-from clew.kernel.views import Summary, active_view, all_summaries, every, is_turn
+from clew.kernel.views import Summary, active_view, all_summaries, is_turn
+from clew.storage.paging import every_member
 from clew.storage.protocol import Finding
 
 MAX_PROBLEMS = 20
@@ -59,10 +60,10 @@ class _History:
     def read(cls, parts: Parts, session_id: str) -> _History:
         """In this order, since turns and summaries only ever come to be: what the view shows leads to every
         turn that was there before it was read, by summaries that are there after it."""
-        turns = {record.id: record for record in every(parts, Collection.raw(session_id))}
+        turns = {record.id: record for record in every_member(parts.store, Collection.raw(session_id))}
         view = active_view(parts, session_id)
-        dismissed = {record.id for record in every(parts, Collection.dismissed(session_id))}
-        kept = [record.id for record in every(parts, Collection.summaries(session_id))]
+        dismissed = {record.id for record in every_member(parts.store, Collection.dismissed(session_id))}
+        kept = [record.id for record in every_member(parts.store, Collection.summaries(session_id))]
         summaries = {item.record.id: item for item in all_summaries(parts, session_id)}
         return cls(
             session_id=session_id,
@@ -155,7 +156,7 @@ def _tail(parts: Parts, history: _History) -> Iterator[str]:
     newest = next(reversed(history.turns), None)
     if newest is not None and newest not in history.shown and newest not in history.dismissed:
         yield f"the newest turn {newest} is not in the view"
-    for shown in every(parts, Collection.session(history.session_id)):
+    for shown in every_member(parts.store, Collection.session(history.session_id)):
         said = history.turns.get(shown.id)
         if said is None and is_turn(shown):
             yield f"turn {shown.id} of the view is not in the raw history"
@@ -215,7 +216,7 @@ def _tiers(parts: Parts) -> Finding:
     seen: dict[str, str] = {}
     problems = []
     for name in (HARD, SOFT, LORE):
-        for record in every(parts, name):
+        for record in every_member(parts.store, name):
             if record.id in seen:
                 problems.append(f"{record.id} is in {seen[record.id]} and in {name}")
             seen[record.id] = name
@@ -227,7 +228,7 @@ def _shards(parts: Parts, names: Sequence[Collection]) -> Finding:
     problems = []
     count = 0
     for name in names:
-        for record in every(parts, name) if name.kind is CollectionKind.GUIDANCE else ():
+        for record in every_member(parts.store, name) if name.kind is CollectionKind.GUIDANCE else ():
             count += 1
             places = parts.store.places(name, record.id)
             if record.provenance is not Provenance.USER_TURN or not any(p.collection.is_raw for p in places):
