@@ -19,7 +19,7 @@ from clew.client import connect
 from clew.faces.hosts.hermes import ClewMemory, register
 from clew.faces.hosts.hermes.turns import TEXT_BYTES, bounded, turns_of
 from clew.faces.hosts.hermes.wire import WAITING_REQUESTS, Daemon, Outbox, Trouble
-from clew.faces.hosts.hermes_install import Hermes
+from clew.faces.hosts.install.hermes import Hermes
 from tests.testing.daemons import Daemon as RunningDaemon
 from tests.testing.daemons import running, short_folder
 from tests.testing.speed import patience

@@ -142,7 +142,7 @@ def test_a_broken_file_is_only_looked_at(home: Path) -> None:
 @pytest.mark.parametrize("command", [hooks.hooks_command.commands["uninstall"], mcp.uninstall])
 def test_where_nothing_of_clews_is_uninstalling_says_so(command: click.Command, home: Path, capsys: Capture) -> None:
     run(command, "gemini", as_json=False)
-    assert "nothing of Clew's is there" in capsys.readouterr().out
+    assert "it holds nothing of Clew" in capsys.readouterr().out
     assert list(home.iterdir()) == []
 
 

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.errors import Conflict, InvalidInput
-from clew.faces.hosts import hook_settings, mcp_settings
 from clew.faces.hosts.dialects import EVENTS
-from clew.faces.hosts.hermes_install import Hermes
-from clew.faces.hosts.settings import Edit, read_json
+from clew.faces.hosts.install import hooks, servers
+from clew.faces.hosts.install.edits import Edit
+from clew.faces.hosts.install.formats import parse_toml, read_json, read_yaml
+from clew.faces.hosts.install.hermes import Hermes
 from clew.text.cutting import cut_middle
 
 pytestmark = pytest.mark.requirement("HOST-2", "MCP-1")
@@ -30,20 +31,20 @@ Install = Callable[..., Edit]
 
 
 def hooks_of(host: str) -> Install:
-    return lambda path, install=True, program=PROGRAM: hook_settings.hooks_edit(
-        host, path, program, OPTIONS, install=install
+    return lambda path, install=True, program=PROGRAM: hooks.hook_entries(host, path, program, OPTIONS).plan(
+        install=install
     )
 
 
 def server_of(host: str) -> Install:
-    return lambda path, install=True, program=PROGRAM: mcp_settings.server_edit(
-        host, path, program, OPTIONS, install=install
+    return lambda path, install=True, program=PROGRAM: servers.server_entry(host, path, program, OPTIONS).plan(
+        install=install
     )
 
 
 JSON_EDITS = {
-    **{f"hooks of {host}": hooks_of(host) for host in hook_settings.HOSTS},
-    **{f"server of {host}": server_of(host) for host in mcp_settings.HOSTS if host != "codex"},
+    **{f"hooks of {host}": hooks_of(host) for host in hooks.HOSTS},
+    **{f"server of {host}": server_of(host) for host in servers.HOSTS if host != "codex"},
 }
 EVERY_EDIT = {**JSON_EDITS, "server of codex": server_of("codex")}
 
@@ -61,18 +62,18 @@ def any_edit(request: pytest.FixtureRequest) -> Install:
 # --- what is written ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", hook_settings.HOSTS)
+@pytest.mark.parametrize("host", hooks.HOSTS)
 def test_every_event_of_a_host_calls_the_hook_by_its_full_path(host: str, tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     hooks_of(host)(path).apply()
-    hooks = json.loads(path.read_text("utf-8"))["hooks"]
-    assert list(hooks) == list(EVENTS[host])
-    for event, groups in hooks.items():
+    written = json.loads(path.read_text("utf-8"))["hooks"]
+    assert list(written) == list(EVENTS[host])
+    for event, groups in written.items():
         ((handler,),) = (group["hooks"] for group in groups)
         assert shlex.split(handler["command"]) == [*PROGRAM, "hook", host, event, *OPTIONS]
         assert handler["type"] == "command"
         assert handler["timeout"] == (3000 if host == "gemini" else 3)
-    commands = hook_settings.installed_commands(host, read_json(path))
+    commands = hooks.installed_commands(host, read_json(path))
     assert list(commands) == list(EVENTS[host])
 
 
@@ -81,11 +82,11 @@ def test_a_server_is_added_under_its_name(host: str, tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text('{"mcpServers": {"other": {"command": "x"}}}')
     server_of(host)(path).apply()
-    servers = json.loads(path.read_text("utf-8"))["mcpServers"]
-    assert list(servers) == ["other", "clew"]
-    assert servers["clew"]["command"] == PROGRAM[0]
-    assert servers["clew"]["args"] == ["mcp", *OPTIONS]
-    assert ("type" in servers["clew"]) == (host == "claude-code")
+    written = json.loads(path.read_text("utf-8"))["mcpServers"]
+    assert list(written) == ["other", "clew"]
+    assert written["clew"]["command"] == PROGRAM[0]
+    assert written["clew"]["args"] == ["mcp", *OPTIONS]
+    assert ("type" in written["clew"]) == (host == "claude-code")
 
 
 def test_codex_gets_a_table_at_the_end_of_its_toml(tmp_path: Path) -> None:
@@ -112,35 +113,36 @@ def test_what_others_wrote_around_and_into_the_table_of_clew_stays(tmp_path: Pat
     assert "# about features\n[features]" in path.read_text("utf-8")
 
 
-@pytest.mark.parametrize("host", mcp_settings.HOSTS)
+@pytest.mark.parametrize("host", servers.HOSTS)
 def test_files_lie_where_the_hosts_look_for_them(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    servers = {"claude-code": ".claude.json", "codex": ".codex/config.toml"}
-    servers |= {"cursor": ".cursor/mcp.json", "gemini": ".gemini/settings.json"}
-    assert mcp_settings.servers_file(host, None) == tmp_path / servers[host]
-    hooks = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
-    if host in hooks:
-        assert hook_settings.settings_file(host, None) == tmp_path / hooks[host]
-        assert hook_settings.settings_file(host, tmp_path / "p").is_relative_to(tmp_path / "p")
+    server_files = {"claude-code": ".claude.json", "codex": ".codex/config.toml"}
+    server_files |= {"cursor": ".cursor/mcp.json", "gemini": ".gemini/settings.json"}
+    assert servers.servers_file(host, None) == tmp_path / server_files[host]
+    hook_files = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
+    hook_files |= {"gemini": ".gemini/settings.json"}
+    if host in hook_files:
+        assert hooks.settings_file(host, None) == tmp_path / hook_files[host]
+        assert hooks.settings_file(host, tmp_path / "p").is_relative_to(tmp_path / "p")
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "elsewhere"))
-    assert hook_settings.settings_file("codex", None) == tmp_path / "elsewhere" / "hooks.json"
-    assert mcp_settings.servers_file("codex", None) == tmp_path / "elsewhere" / "config.toml"
+    assert hooks.settings_file("codex", None) == tmp_path / "elsewhere" / "hooks.json"
+    assert servers.servers_file("codex", None) == tmp_path / "elsewhere" / "config.toml"
 
 
 @pytest.mark.parametrize("home", [None, ""])
-@pytest.mark.parametrize("host", mcp_settings.HOSTS)
+@pytest.mark.parametrize("host", servers.HOSTS)
 def test_without_a_home_nothing_is_guessed(host: str, home: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "HERMES_HOME", "HOME"):
         monkeypatch.delenv(variable, raising=False)
     if home is not None:
         monkeypatch.setenv("HOME", home)
     with pytest.raises(InvalidInput, match="HOME is not set"):
-        mcp_settings.servers_file(host, None)
-    if host in hook_settings.HOSTS:
+        servers.servers_file(host, None)
+    if host in hooks.HOSTS:
         with pytest.raises(InvalidInput, match="HOME is not set"):
-            hook_settings.settings_file(host, None)
+            hooks.settings_file(host, None)
     with pytest.raises(InvalidInput, match="HOME is not set"):
         Hermes.find(None)
 
@@ -246,6 +248,7 @@ _documents = st.builds(
 
 
 @pytest.mark.parametrize("name", JSON_EDITS)
+@settings(deadline=None)
 @given(document=_documents, indent=st.sampled_from([None, 2, 4, "\t"]), ascii_only=st.booleans())
 def test_any_document_keeps_its_own_and_is_the_same_afterwards(
     name: str, document: dict[str, Any], indent: int | str | None, ascii_only: bool, tmp_path_factory: Any
@@ -273,31 +276,60 @@ def _assert_kept(before: Any, after: Any) -> None:
         assert json.dumps(after) == json.dumps(before)
 
 
-_toml_lines = st.lists(
-    st.sampled_from(["", "# a remark", 'model = "o"', "[profiles.a]", "[mcp_servers]", "[mcp_servers.b]", "\t"])
-)
+_TOML = [
+    "", "\t", "# a remark", 'model = "o"', "limits = [\n  1,  # low\n  2,\n]", 'said = """\n# no remark\n"""',
+    "[profiles.a]", "'odd key' = 'it''s'", "[mcp_servers]", "[mcp_servers.b]  # mine", "[mcp_servers.b.env]",
+    "mcp_servers.c.command = 'x'", "[[lists]]", "[mcp_servers.clew.env]",
+]  # fmt: skip
+_YAML = [
+    "", "# a remark", "memory:", "memory: {}", "memory: null  # none", "memory: {provider: 'x', a: [1, 2]}",
+    "  provider: \"x\"  # mine", "  provider: >-", "    folded", "  a: 1", "  b:   [x,", "     y]", "  # below", "---",
+    "model:   'y'   # quoted", "tools:", "- a", "  - b", "base: &base {a: 1}", "  <<: *base",
+    "when: 2026-01-02 03:04:05.60",
+]  # fmt: skip
+_layouts = st.tuples(st.booleans(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\n", "\n\n"]))
 
 
-@given(lines=_toml_lines, end=st.sampled_from(["", "\n", "\n\n", "\r\n"]))
-def test_any_toml_is_the_same_afterwards_but_for_its_last_line_end(
-    lines: list[str], end: str, tmp_path_factory: Any
+def _file(lines: list[str], layout: tuple[bool, str, str]) -> str:
+    has_mark, line_end, end = layout
+    return ("\ufeff" if has_mark else "") + ("\n".join(lines) + end).replace("\n", line_end)
+
+
+@pytest.mark.parametrize("name", ["toml", "yaml"])
+@settings(deadline=None)  # the first file also waits for the library to load
+@given(data=st.data(), layout=_layouts, keeps_backups=st.booleans())
+def test_any_file_with_comments_is_the_same_afterwards(
+    name: str, data: st.DataObject, layout: tuple[bool, str, str], keeps_backups: bool, tmp_path_factory: Any
 ) -> None:
-    text = "\n".join(lines) + end
-    path = tmp_path_factory.mktemp("any") / "config.toml"
+    """Byte for byte with the backup at hand; without it, with the same settings and every comment."""
+    text = _file(data.draw(st.lists(st.sampled_from(_TOML if name == "toml" else _YAML), max_size=9)), layout)
+    path = tmp_path_factory.mktemp("any") / "config.yaml"
     path.write_bytes(text.encode())
-    edit = server_of("codex")
+    host = servers.server_entry("codex", path, PROGRAM, OPTIONS) if name == "toml" else Hermes(path.parent).entries()
+    read: Callable[[str], object] = parse_toml if name == "toml" else lambda given: read_yaml(given)[0]
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        with pytest.raises(InvalidInput):
-            edit(path)
+        backup = host.plan(install=True).apply()
+    except InvalidInput:
+        assert path.read_bytes() == text.encode()
         return
-    edit(path).apply()
-    assert tomllib.loads(path.read_text("utf-8"))["mcp_servers"]["clew"]["command"] == PROGRAM[0]
-    edit(path, install=False).apply()
+    installed = path.read_bytes().decode()
+    assert set(text.split("\n")) - set(installed.split("\n")) <= _replaceable(text, installed)
+    assert not host.plan(install=True).changes
+    if backup is not None and not keeps_backups:
+        backup.unlink()
+    host.plan(install=False).apply()
     after = path.read_bytes().decode() if path.exists() else ""
-    assert after in (text, f"{text}\n")
-    assert tomllib.loads(after) == document
+    if backup is not None and keeps_backups:
+        assert after == text
+    else:
+        assert sorted(after.split()) == sorted(text.split())  # TOML tables of a split list may move together
+        assert read(after) == read(text)
+
+
+def _replaceable(text: str, installed: str) -> set[str]:
+    """Lines that a comment keeps, and a last line that had no end."""
+    kept = {line for line in text.split("\n") if f"# clew replaced: {line}" in installed}
+    return {*kept, text.rsplit("\n", maxsplit=1)[-1]}
 
 
 # --- trouble -----------------------------------------------------------------------------------------
@@ -332,14 +364,15 @@ def test_what_the_system_refuses_is_told_of_the_settings_file(any_edit: Install,
 def test_an_empty_file_of_hermes_is_empty_again(tmp_path: Path) -> None:
     host = Hermes(tmp_path)
     host.config.touch()
-    host.edit(install=True).apply()
+    host.entries().plan(install=True).apply()
     assert host.provider() == "clew"
-    host.edit(install=False).apply()
+    host.entries().plan(install=False).apply()
     assert host.config.read_bytes() == b""
 
 
 @pytest.mark.parametrize(
-    "content", ["a = [", "mcp_servers = {}\n", '[mcp_servers.clew]\ncommand = "mine"\n', "mcp_servers = 7\n"]
+    "content",
+    ["a = [", "mcp_servers = {}\n", '[mcp_servers.clew]\ncommand = "mine"\n', "mcp_servers = 7\n", "\ufeffa = 1\n"],
 )
 def test_toml_that_cannot_take_the_table_is_left_alone(content: str, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
@@ -357,10 +390,10 @@ def test_hooks_of_another_shape_are_left_alone(document: object, tmp_path: Path)
         hooks_of("codex")(path)
 
 
-@pytest.mark.parametrize("servers", [[], {"clew": {"command": "mine"}}, {"clew": 7}])
-def test_a_server_that_someone_else_named_clew_is_left_alone(servers: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize("others", [[], {"clew": {"command": "mine"}}, {"clew": 7}])
+def test_a_server_that_someone_else_named_clew_is_left_alone(others: object, tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
-    path.write_text(json.dumps({"mcpServers": servers}))
+    path.write_text(json.dumps({"mcpServers": others}))
     with pytest.raises(InvalidInput, match=r"mcp\.json"):
         server_of("cursor")(path)
     assert not server_of("cursor")(path, install=False).changes

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import clew
-from clew.faces.hosts.openclaw_install import OpenClaw, plugin_folder
+from clew.faces.hosts.install.openclaw import OpenClaw, plugin_folder
 from tests.testing.command_line import Clew
 from tests.testing.daemons import ROOT, running, short_folder
 from tests.testing.speed import patience

@@ -14,14 +14,15 @@ from clew.faces.cli.host_settings import (
     NOTHING_THERE,
     carry_out,
     daemon_trouble,
-    edit_options,
+    dry_run_option,
     options_for,
     program,
+    settings_parameters,
     user_option,
 )
 from clew.faces.hosts.dialects import EVENTS
-from clew.faces.hosts.hook_settings import HOSTS, hooks_edit, installed_commands, option_in, settings_file
-from clew.faces.hosts.settings import read_json
+from clew.faces.hosts.install.formats import read_json
+from clew.faces.hosts.install.hooks import HOSTS, hook_entries, installed_commands, option_in, settings_file
 
 NAMES = tuple(dict.fromkeys(event for events in EVENTS.values() for event in events))
 
@@ -33,19 +34,17 @@ NAMES = tuple(dict.fromkeys(event for events in EVENTS.values() for event in eve
 )
 @click.argument("host", metavar="HOST", type=click.Choice(tuple(EVENTS)))
 @click.argument("event", metavar="EVENT", type=click.Choice(NAMES))
-@click.option(
-    "--user", "user_id", metavar="ID", help="Whose memory; else CLEW_USER, else the name you are logged in by."
-)
+@user_option("CLEW_USER, else your login name")
 @click.pass_obj
 def hook_command(invocation: Invocation, host: str, event: str, user_id: str | None) -> None:
     """Answer one event of a host; `clew hooks install` makes the host call this.
 
-    HOST is claude-code, codex or gemini, and EVENT is what the host calls it. The event comes as JSON on standard
-    input. At a session's start and at a prompt, what memory knows of it is the answer; prompts and replies are
-    kept as turns, outcomes of tools are captured, compactions and ends of sessions are noted in the journal.
+    HOST is claude-code, codex or gemini, and EVENT is the host's name for it. The event comes as JSON on standard
+    input. At a session's start and at a prompt, Clew answers with what memory knows of it. It keeps prompts and
+    replies as turns, captures outcomes of tools, and notes compactions and ends of sessions in the journal.
 
-    It needs the daemon (`clew up`), gives up after a second, and says nothing and ends with status 0 where anything
-    goes wrong, so that no agent ever waits for its memory.
+    It needs the daemon (`clew up`) and gives up after a second. Where anything goes wrong, it says nothing and ends
+    with status 0, so that no agent ever waits for its memory.
     """
     from clew.faces.hosts.hook import run
 
@@ -63,8 +62,6 @@ _AFTER = {
     "gemini": "sessions that start from now on have memory; `/hooks panel` in Gemini CLI shows the entries",
 }
 
-host_argument = click.argument("host", metavar="HOST", type=click.Choice(HOSTS))
-
 
 @click.group(
     "hooks",
@@ -78,43 +75,37 @@ def hooks_command() -> None:
 @hooks_command.command(
     "install", cls=Verb, examples=["clew hooks install claude-code", "clew hooks install gemini --project . --user ada"]
 )
-@host_argument
-@edit_options
-@user_option
+@settings_parameters(HOSTS)
+@user_option("your login name")
+@dry_run_option
 @click.pass_obj
 def install(invocation: Invocation, host: str, project: Path | None, user_id: str | None, dry_run: bool) -> None:
     """Add Clew to the hooks of a host: claude-code, codex or gemini.
 
-    Shows the change to the host's settings and makes it. What is there stays, in its order, and a copy of the file
-    is kept beside it. Doing it again changes nothing but what is out of date. Hooks need the daemon: says so where
-    none answers.
+    Shows the change to the host's settings and makes it. Other entries stay, in their order, and Clew keeps a copy of
+    the file beside it. A second run only updates what is out of date. Hooks need the daemon; Clew says so where none
+    answers.
     """
-    path = settings_file(host, project)
-    edit = hooks_edit(host, path, program(), options_for(invocation, user_id), install=True)
-    carry_out(invocation, host, edit, dry_run=dry_run, after=_AFTER[host], daemon=daemon_trouble(invocation))
+    entries = hook_entries(host, settings_file(host, project), program(), options_for(invocation, user_id))
+    trouble = daemon_trouble(invocation, invocation.endpoint)
+    carry_out(invocation, entries.plan(install=True), dry_run=dry_run, after=_AFTER[host], host=host, daemon=trouble)
 
 
 @hooks_command.command("uninstall", cls=Verb, examples=["clew hooks uninstall claude-code"])
-@host_argument
-@edit_options
+@settings_parameters(HOSTS)
+@dry_run_option
 @click.pass_obj
 def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: bool) -> None:
-    """Take Clew out of the hooks of a host, and nothing else."""
-    edit = hooks_edit(host, settings_file(host, project), program(), (), install=False)
-    carry_out(invocation, host, edit, dry_run=dry_run, unchanged=NOTHING_THERE)
+    """Remove Clew from the hooks of a host, and nothing else."""
+    entries = hook_entries(host, settings_file(host, project), program(), ())
+    carry_out(invocation, entries.plan(install=False), dry_run=dry_run, unchanged=NOTHING_THERE, host=host)
 
 
 @hooks_command.command("status", cls=Verb, examples=["clew hooks status claude-code"])
-@host_argument
-@click.option(
-    "--project",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="The settings of this project instead of the user's.",
-)
+@settings_parameters(HOSTS)
 @click.pass_obj
 def status(invocation: Invocation, host: str, project: Path | None) -> None:
-    """Show at which events of a host Clew is called, by which command, and whether a daemon answers."""
+    """Show the events at which a host calls Clew, the commands, and whether a daemon answers."""
     path = settings_file(host, project)
     commands = installed_commands(host, read_json(path))
     missing = [event for event in EVENTS[host] if event not in commands]
@@ -124,18 +115,18 @@ def status(invocation: Invocation, host: str, project: Path | None) -> None:
         "installed": not missing,
         "commands": commands,
         "missing": missing,
-        "daemon": daemon_trouble(_as_the_hooks_ask(invocation, commands)),
+        "daemon": _daemon_trouble(invocation, commands),
     }
     invocation.show(answer, _print_status)
 
 
-def _as_the_hooks_ask(invocation: Invocation, commands: dict[str, str]) -> Invocation:
-    """With the data folder and the endpoint that stand in the commands, where none were given here."""
-    if invocation.data_dir or invocation.endpoint or not commands:
-        return invocation
-    hooks_command = next(iter(commands.values()))
-    data_dir = option_in(hooks_command, "--data")
-    return Invocation(data_dir=Path(data_dir) if data_dir else None, endpoint=option_in(hooks_command, "--endpoint"))
+def _daemon_trouble(invocation: Invocation, commands: dict[str, str]) -> str | None:
+    """Why no daemon answers: the one that the options name, else the one that the hooks ask."""
+    if commands and not (invocation.data_dir or invocation.endpoint):
+        line = next(iter(commands.values()))
+        data_dir = option_in(line, "--data")
+        invocation = Invocation(data_dir=Path(data_dir) if data_dir else None, endpoint=option_in(line, "--endpoint"))
+    return daemon_trouble(invocation, invocation.endpoint)
 
 
 def _print_status(found: dict[str, Any]) -> None:

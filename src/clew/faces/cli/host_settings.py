@@ -1,11 +1,11 @@
-"""What `clew hooks` and `clew mcp install` share: the options, the program to name, and how an edit is shown."""
+"""What the verbs that put Clew into a host share: options, the command for the host, and how to show an edit."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +15,33 @@ from clew.config import default_data_dir
 from clew.errors import ClewError, InvalidInput
 from clew.faces.cli.console.invocation import Invocation, connect_if_served
 from clew.faces.cli.console.terminal import one_line, print_note, safe
-from clew.faces.hosts.settings import Edit
+from clew.faces.hosts.install.edits import Edit
 from clew.wire.endpoint import parse_endpoint
+from clew.wire.serving import serving_endpoint
 
 Command = Callable[..., None]
 
-NOTHING_THERE = "is as it was: nothing of Clew's is there"
+NOTHING_THERE = "is as it was: it holds nothing of Clew"
 NO_DAEMON = "no daemon answers; start it with `clew up`"
+NOTHING_DONE = "nothing was changed; leave out --dry-run to do it"
+
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 
 
-def edit_options(command: Command) -> Command:
-    """The options of a command that edits a host's settings."""
-    for option in (
-        click.option("--dry-run", is_flag=True, help="Show the change and make none."),
-        click.option(
-            "--project",
-            type=click.Path(exists=True, file_okay=False, path_type=Path),
-            metavar="DIR",
-            help="The settings of this project instead of the user's.",
-        ),
-    ):
-        command = option(command)
-    return command
+def user_option(otherwise: str) -> Callable[[Command], Command]:
+    return click.option("--user", "user_id", metavar="ID", help=f"Whose memory; else {otherwise}.")
 
 
-user_option = click.option("--user", "user_id", metavar="ID", help="Whose memory; else your login name.")
+def settings_parameters(hosts: Sequence[str]) -> Callable[[Command], Command]:
+    """The host, and whether its settings are the user's or those of a project."""
+    host = click.argument("host", metavar="HOST", type=click.Choice(hosts))
+    project = click.option(
+        "--project",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="The settings of this project instead of the user's.",
+    )
+    return lambda command: host(project(command))
 
 
 def program() -> tuple[str, ...]:
@@ -48,12 +50,12 @@ def program() -> tuple[str, ...]:
     beside = os.path.join(os.path.dirname(sys.executable), "clew")
     for path in (started, beside, shutil.which("clew")):
         if path and os.path.basename(path) == "clew" and os.access(path, os.X_OK) and os.path.isfile(path):
-            return (_named(os.path.abspath(path)),)
-    return (_named(os.path.abspath(sys.executable)), "-m", "clew")
+            return (_check_utf8(os.path.abspath(path)),)
+    return (_check_utf8(os.path.abspath(sys.executable)), "-m", "clew")
 
 
 def options_for(invocation: Invocation, user_id: str | None) -> tuple[str, ...]:
-    """What a host must say each time, because it may not know the environment of this command."""
+    """The options that a host must give each time, because it may not know the environment of this command."""
     options: list[str] = [] if user_id is None else ["--user", user_id]
     data_dir = invocation.data_dir or (default_data_dir() if os.environ.get("CLEW_HOME") else None)
     if data_dir is not None:
@@ -63,10 +65,17 @@ def options_for(invocation: Invocation, user_id: str | None) -> tuple[str, ...]:
     return tuple(options)
 
 
-def daemon_trouble(invocation: Invocation) -> str | None:
-    """Why no daemon answers at the endpoint that was named, or for the data folder; None where one does."""
+def daemon_endpoint(invocation: Invocation) -> str:
+    """Where the daemon listens, written so that it means the same from any folder."""
+    return str(parse_endpoint(invocation.endpoint or serving_endpoint(invocation.config())))
+
+
+def daemon_trouble(invocation: Invocation, endpoint: str | None) -> str | None:
+    """Why no daemon answers at the endpoint, or for the data folder; None where one does."""
+    from clew.client import connect
+
     try:
-        daemon = invocation.open() if invocation.endpoint else connect_if_served(invocation.config())
+        daemon = connect(endpoint, invocation.config()) if endpoint else connect_if_served(invocation.config())
     except ClewError as error:
         return error.message
     if daemon is None:
@@ -77,18 +86,16 @@ def daemon_trouble(invocation: Invocation) -> str | None:
 
 def carry_out(
     invocation: Invocation,
-    host: str,
     edit: Edit,
     *,
     dry_run: bool,
     after: str = "",
     unchanged: str = "is as it should be",
-    **more: str | None,
+    **more: str | bool | None,
 ) -> None:
-    """Show an edit, and make it unless it is only to be shown; `more` goes into the answer, too."""
+    """Makes the edit, unless this is a dry run, and shows it; `more` becomes part of the answer."""
     backup = None if dry_run else edit.apply()
     answer = {
-        "host": host,
         "path": str(edit.path),
         "changed": edit.changes and not dry_run,
         "diff": edit.diff(),
@@ -100,25 +107,18 @@ def carry_out(
 
 def _print(shown: dict[str, Any], *, dry_run: bool, after: str, unchanged: str) -> None:
     if shown["diff"]:
-        _print_change(shown, dry_run=dry_run, after=after)
+        click.echo(safe(shown["diff"]), nl=False)
     else:
         click.echo(f"{one_line(shown['path'])} {unchanged}")
+    if shown["backup"]:
+        print_note(f"the file from before is kept as {shown['backup']}")
+    if shown["diff"] and (dry_run or after):
+        print_note(NOTHING_DONE if dry_run else after)
     if shown.get("daemon"):
         print_note(shown["daemon"])
 
 
-def _print_change(shown: dict[str, Any], *, dry_run: bool, after: str) -> None:
-    click.echo(safe(shown["diff"]), nl=False)
-    if dry_run:
-        print_note("nothing was changed; without --dry-run it is")
-        return
-    if shown["backup"]:
-        print_note(f"what was there is kept as {shown['backup']}")
-    if after:
-        print_note(after)
-
-
-def _named(path: str) -> str:
+def _check_utf8(path: str) -> str:
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:

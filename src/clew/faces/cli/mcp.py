@@ -11,40 +11,46 @@ from clew.core.identity import checked_id
 from clew.errors import InvalidInput, NotAvailable
 from clew.faces.cli.console.command import Verb, VerbGroup
 from clew.faces.cli.console.invocation import Invocation
-from clew.faces.cli.host_settings import NOTHING_THERE, carry_out, edit_options, options_for, program, user_option
-from clew.faces.hosts.mcp_settings import HOSTS, server_edit, servers_file
+from clew.faces.cli.host_settings import (
+    NOTHING_THERE,
+    carry_out,
+    dry_run_option,
+    options_for,
+    program,
+    settings_parameters,
+    user_option,
+)
+from clew.faces.hosts.install.servers import HOSTS, server_entry, servers_file
 from clew.faces.hosts.person import own_user
 from clew.wire.endpoint import TcpEndpoint, parse_endpoint
-
-host_argument = click.argument("host", metavar="HOST", type=click.Choice(HOSTS))
 
 
 @click.command(
     "install", cls=Verb, examples=["clew mcp install claude-code --dry-run", "clew mcp install codex --user ada"]
 )
-@host_argument
-@edit_options
-@user_option
+@settings_parameters(HOSTS)
+@user_option("your login name")
+@dry_run_option
 @click.pass_obj
 def install(invocation: Invocation, host: str, project: Path | None, user_id: str | None, dry_run: bool) -> None:
     """Add Clew to the MCP servers of a host: claude-code, codex, cursor or gemini.
 
-    Shows the change to the host's settings and makes it. What is there stays, in its order, and a copy of the file
-    is kept beside it. Doing it again changes nothing but what is out of date.
+    Shows the change to the host's settings and makes it. Other entries stay, in their order, and Clew keeps a copy of
+    the file beside it. A second run only updates what is out of date.
     """
-    path = servers_file(host, project)
-    edit = server_edit(host, path, program(), options_for(invocation, user_id), install=True)
-    carry_out(invocation, host, edit, dry_run=dry_run, after="start the host anew, and it has the tools of Clew")
+    entry = server_entry(host, servers_file(host, project), program(), options_for(invocation, user_id))
+    after = "start the host anew, and it has the tools of Clew"
+    carry_out(invocation, entry.plan(install=True), dry_run=dry_run, after=after, host=host)
 
 
 @click.command("uninstall", cls=Verb, examples=["clew mcp uninstall claude-code"])
-@host_argument
-@edit_options
+@settings_parameters(HOSTS)
+@dry_run_option
 @click.pass_obj
 def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: bool) -> None:
-    """Take Clew out of the MCP servers of a host, and nothing else."""
-    edit = server_edit(host, servers_file(host, project), program(), (), install=False)
-    carry_out(invocation, host, edit, dry_run=dry_run, unchanged=NOTHING_THERE)
+    """Remove Clew from the MCP servers of a host, and nothing else."""
+    entry = server_entry(host, servers_file(host, project), program(), ())
+    carry_out(invocation, entry.plan(install=False), dry_run=dry_run, unchanged=NOTHING_THERE, host=host)
 
 
 @click.group(
@@ -53,8 +59,8 @@ def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: 
     invoke_without_command=True,
     examples=["clew mcp", "clew mcp --user ada --session s1", "clew mcp --http 127.0.0.1:7450"],
 )
-@click.option("--user", metavar="ID", help="Whose memory it is; else the name of the user who runs this.")
-@click.option("--session", metavar="ID", help="The session it is used in, which is looked into, too.")
+@click.option("--user", metavar="ID", help="Whose memory; else your login name.")
+@click.option("--session", metavar="ID", help="The session of the host; the tools look into it, too.")
 @click.option(
     "--http", metavar="HOST:PORT", help="Serve over HTTP on this machine; else over standard input and output."
 )
@@ -113,7 +119,7 @@ def _address(text: str) -> TcpEndpoint:
 
 
 def _token(config: Config, path: Path | None) -> str:
-    """The token clients must show: from the file that was named, or as the daemon finds its own."""
+    """The token that clients must show: from the given file, else the token of the daemon."""
     from clew.faces.daemon.auth import daemon_token, read_token
 
     if path is None:

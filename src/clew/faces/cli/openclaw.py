@@ -11,7 +11,8 @@ from clew.errors import ClewError
 from clew.faces.cli.console.command import Verb, VerbGroup
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import one_line, print_fields, print_note
-from clew.faces.hosts.openclaw_install import (
+from clew.faces.cli.host_settings import NOTHING_DONE, daemon_endpoint, dry_run_option, user_option
+from clew.faces.hosts.install.openclaw import (
     FORGET,
     Command,
     OpenClaw,
@@ -20,8 +21,6 @@ from clew.faces.hosts.openclaw_install import (
     plugin_folder,
     uninstall_commands,
 )
-from clew.wire.endpoint import parse_endpoint
-from clew.wire.serving import serving_endpoint
 
 program_option = click.option(
     "--openclaw",
@@ -30,7 +29,6 @@ program_option = click.option(
     metavar="PATH",
     help="The program; else the one on your PATH.",
 )
-dry_run_option = click.option("--dry-run", is_flag=True, help="Show the commands and run none.")
 
 
 @click.group(
@@ -44,20 +42,20 @@ def command() -> None:
 
 @command.command("install", cls=Verb, examples=["clew openclaw install", "clew openclaw install --user ada"])
 @program_option
+@user_option("each agent has its own")
 @dry_run_option
-@click.option("--user", "user_id", metavar="ID", help="Whose memory; else each agent has its own.")
 @click.pass_obj
-def install(invocation: Invocation, program: Path | None, dry_run: bool, user_id: str | None) -> None:
+def install(invocation: Invocation, program: Path | None, user_id: str | None, dry_run: bool) -> None:
     """Link the plugin into OpenClaw, in both slots, on the daemon of this data folder.
 
-    OpenClaw edits its own settings. Doing it again changes nothing. A gateway that runs must be started anew.
+    OpenClaw edits its own settings. A second run changes nothing. Restart a gateway that runs.
     """
     host = OpenClaw.find(program)
     untested = host.check_version()
     if untested is not None:
         print_note(untested)
     earlier = host.wiring().user if user_id is None else None
-    commands = install_commands(plugin_folder(), _endpoint(invocation), user_id, earlier)
+    commands = install_commands(plugin_folder(), daemon_endpoint(invocation), user_id, earlier)
     _carry_out(invocation, host, commands, dry_run=dry_run, installs=True)
 
 
@@ -66,7 +64,7 @@ def install(invocation: Invocation, program: Path | None, dry_run: bool, user_id
 @dry_run_option
 @click.pass_obj
 def uninstall(invocation: Invocation, program: Path | None, dry_run: bool) -> None:
-    """Take the plugin out of OpenClaw, which gives both slots back. What Clew has stored stays."""
+    """Remove the plugin from OpenClaw, which restores both slots. The store of Clew stays."""
     _carry_out(invocation, OpenClaw.find(program), uninstall_commands(), dry_run=dry_run, installs=False)
 
 
@@ -74,16 +72,11 @@ def uninstall(invocation: Invocation, program: Path | None, dry_run: bool) -> No
 @program_option
 @click.pass_obj
 def status(invocation: Invocation, program: Path | None) -> None:
-    """Show whether OpenClaw uses Clew, and whether the daemon it asks is there."""
+    """Show whether OpenClaw uses Clew, and whether its daemon answers."""
     host = OpenClaw.find(program)
     wiring = host.wiring()
-    answer = _facts(host, wiring) | {"daemon": _daemon(invocation, wiring.socket or _endpoint(invocation))}
+    answer = _facts(host, wiring) | {"daemon": _daemon(invocation, wiring.socket or daemon_endpoint(invocation))}
     invocation.show(answer, _print_status)
-
-
-def _endpoint(invocation: Invocation) -> str:
-    """Where the daemon listens, written so that it means the same from any folder."""
-    return str(parse_endpoint(invocation.endpoint or serving_endpoint(invocation.config())))
 
 
 def _carry_out(
@@ -119,7 +112,7 @@ def _facts(host: OpenClaw, wiring: Wiring) -> dict[str, Any]:
 
 
 def _daemon(invocation: Invocation, endpoint: str) -> dict[str, Any]:
-    """Whether a daemon answers where the plugin will ask, and its version or why it does not."""
+    """Whether a daemon answers the plugin: its version, or the reason."""
     from clew.client import connect
 
     try:
@@ -132,7 +125,7 @@ def _daemon(invocation: Invocation, endpoint: str) -> dict[str, Any]:
 def _print_commands(answer: dict[str, Any]) -> None:
     for line in answer["commands"]:
         click.echo(one_line(line))
-    print_note("nothing was run; without --dry-run it is")
+    print_note(NOTHING_DONE)
 
 
 def _print_outcome(answer: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""OpenClaw: the plugin that is part of this package, linked into a host by the host's own command line, and undone.
+"""OpenClaw: links the plugin of this package into a host by the host's own command line, and undoes it.
 
-OpenClaw edits its settings itself: it knows where they are, checks them, and tells a running gateway. Clew only says
-what to do. Every command is known before the first one runs, so that a dry run shows all of them.
+OpenClaw edits its settings itself: it knows where they are, checks them, and tells a running gateway. Clew only gives
+the commands. It knows every command before the first one runs, so that a dry run shows all of them.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from clew.errors import ClewError, NotAvailable, NotFound
+from clew.faces.hosts.install import packaged_folder
 
 PLUGIN = "clew"
 SLOTS = ("memory", "contextEngine")
 TESTED = (2026, 9, 6)
-"""The version of OpenClaw that the plugin is tested with. Older ones store turns twice or cannot link it."""
+"""The version of OpenClaw that the plugin is tested with. Older versions store turns twice or cannot link it."""
 TIMEOUT_S = 300.0
-_SAID_CHARS = 600
-"""Of what a command that failed has to say: its last words."""
+_QUOTED_CHARS = 600
+"""How much of the output of a failed command an error quotes, from its end."""
 
 Command = tuple[str, ...]
 
@@ -34,17 +34,14 @@ _VERSION = re.compile(r"\b(\d{4})\.(\d{1,2})\.(\d{1,3})\b")
 
 def plugin_folder() -> Path:
     """The plugin as files that a host can read."""
-    folder = files("clew.faces.hosts").joinpath("openclaw")
-    if not isinstance(folder, Path) or not (folder / "openclaw.plugin.json").is_file():
-        raise NotAvailable("the plugin is not there as files; install Clew unpacked, for instance with pip")
-    return folder
+    return packaged_folder("openclaw", "openclaw.plugin.json")
 
 
 def install_commands(folder: Path, socket: str, user_id: str | None, earlier_user_id: str | None) -> list[Command]:
     """Link the plugin, which takes both slots, and tell it where its daemon is and whose memory it keeps.
 
-    OpenClaw remembers that a plugin was taken out and links it again switched off; so it is switched on as well. It
-    fails to take out a setting that is not there; so a user is taken out only where an earlier install named one.
+    OpenClaw remembers that a plugin was removed and links it again switched off, so Clew also switches it on. OpenClaw
+    fails to remove a setting that is not there, so Clew removes a user only where an earlier install named one.
     """
     settings = {"socket": socket} if user_id is None else {"socket": socket, "user": user_id}
     is_left_over = user_id is None and earlier_user_id is not None
@@ -60,21 +57,17 @@ def install_commands(folder: Path, socket: str, user_id: str | None, earlier_use
 
 
 FORGET: Command = ("config", "unset", f"plugins.entries.{PLUGIN}")
-"""OpenClaw keeps the entry of a plugin that was taken out, switched off. It fails to take out one that is not there."""
+"""OpenClaw keeps the entry of a removed plugin, switched off. It fails to remove an entry that is not there."""
 
 
 def uninstall_commands() -> list[Command]:
-    """Take the plugin out; OpenClaw gives both slots back. The files are this package's, not the host's."""
+    """Remove the plugin; OpenClaw restores both slots. The files belong to this package and stay."""
     return [("plugins", "uninstall", PLUGIN, "--force", "--keep-files"), FORGET]
-
-
-def written(version: tuple[int, ...]) -> str:
-    return ".".join(map(str, version))
 
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """How a host is set up for the plugin."""
+    """The settings of a host that concern the plugin."""
 
     slots: dict[str, str | None]
     known: bool
@@ -85,7 +78,7 @@ class Wiring:
 
     @property
     def missing(self) -> list[str]:
-        """Settings that must be different for the plugin to be used."""
+        """Settings that must change before OpenClaw uses the plugin."""
         wrong = [f"plugins.slots.{name}" for name in SLOTS if self.slots[name] != PLUGIN]
         return wrong if self.enabled else [*wrong, f"plugins.entries.{PLUGIN}.enabled"]
 
@@ -98,7 +91,7 @@ class OpenClaw:
 
     @classmethod
     def find(cls, given: Path | None = None) -> OpenClaw:
-        """The program that was named, or the one on the path. Raises NotFound."""
+        """The given program, or the one on the path. Raises NotFound."""
         found = shutil.which("openclaw" if given is None else str(given))
         if found is None:
             where = "on the PATH" if given is None else f"at {given}"
@@ -110,27 +103,27 @@ class OpenClaw:
         return shlex.join((self.program, *command))
 
     def run(self, command: Command) -> str:
-        """What the command prints. Raises a ClewError with its last words where it fails."""
-        done = self._finished(command)
+        """The output of the command. Raises a ClewError that quotes its end where it fails."""
+        done = self._execute(command)
         if done.returncode != 0:
-            said = " ".join(f"{done.stdout}\n{done.stderr}".split())[-_SAID_CHARS:]
+            said = " ".join(f"{done.stdout}\n{done.stderr}".split())[-_QUOTED_CHARS:]
             raise ClewError(f"`{self.line(command)}` failed with status {done.returncode}: {said}")
         return done.stdout
 
     def check_version(self) -> str | None:
-        """What is to be said of a version that the plugin is not tested with. Raises NotAvailable for an older one."""
+        """A note about a version that the plugin is not tested with. Raises NotAvailable for an older one."""
         said = self.run(("--version",))
         found = _VERSION.search(said)
         version = tuple(int(part) for part in found.groups()) if found else None
         if version is not None and version < TESTED:
             raise NotAvailable(
-                f"OpenClaw {written(version)} is older than {written(TESTED)}, the version Clew is tested with; "
+                f"OpenClaw {_dotted(version)} is older than {_dotted(TESTED)}, the version Clew is tested with; "
                 "update OpenClaw, then install again"
             )
         if version == TESTED:
             return None
-        name = "this OpenClaw" if version is None else f"OpenClaw {written(version)}"
-        return f"Clew is tested with OpenClaw {written(TESTED)}, and not with {name}"
+        name = "this OpenClaw" if version is None else f"OpenClaw {_dotted(version)}"
+        return f"Clew is tested with OpenClaw {_dotted(TESTED)}, and not with {name}"
 
     def wiring(self) -> Wiring:
         """The settings as OpenClaw reads them."""
@@ -147,15 +140,15 @@ class OpenClaw:
         )
 
     def _setting(self, path: str) -> dict[str, Any]:
-        """A part of the settings; OpenClaw fails where it is not set."""
-        done = self._finished(("config", "get", path, "--json"))
+        """A part of the settings; empty where it is not set, because OpenClaw then fails."""
+        done = self._execute(("config", "get", path, "--json"))
         try:
             value = json.loads(done.stdout)
         except ValueError:
             return {}
         return value if isinstance(value, dict) and done.returncode == 0 else {}
 
-    def _finished(self, command: Command) -> subprocess.CompletedProcess[str]:
+    def _execute(self, command: Command) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "NO_COLOR": "1"}
         try:
             return subprocess.run(
@@ -182,3 +175,7 @@ def _object(value: dict[str, Any], name: str) -> dict[str, Any]:
 def _text(value: dict[str, Any], name: str) -> str | None:
     found = value.get(name)
     return found if isinstance(found, str) else None
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

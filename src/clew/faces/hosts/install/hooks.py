@@ -1,7 +1,7 @@
 """Where each host keeps its hooks, and the entries of Clew among them.
 
-All three hosts have the same shape: an event holds groups, a group holds commands. Each event gets one group with
-one command, so that it can be taken out again without touching anyone else's.
+All three hosts have the same shape: an event holds groups, a group holds commands. Clew adds one group with one
+command to each event, so that it can remove them again and touch nobody else's.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any
 
 from clew.errors import InvalidInput
 from clew.faces.hosts.dialects import EVENTS
-from clew.faces.hosts.settings import Document, Edit, edit_json, user_home
+from clew.faces.hosts.install.edits import Installation, user_home
+from clew.faces.hosts.install.formats import Document, install_json
 
 HOSTS = tuple(EVENTS)
 TIMEOUT_S = 3
-"""A hook ends within a second by itself. Codex allows no more than this at the end of a session."""
+"""A hook ends by itself within a second. Codex allows no more than this at the end of a session."""
 
 _USER_FILES = {
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
@@ -30,10 +31,10 @@ _PROJECT_FILES = {
     "codex": ".codex/hooks.json",
     "gemini": ".gemini/settings.json",
 }
-"""Of Claude Code the one that is not shared with others: the commands name a program of this machine."""
+"""For Claude Code the file that people do not share: the commands name a program of this machine."""
 
 _MATCHERS = {("gemini", "PreCompress"): {"matcher": "manual"}}
-"""Gemini has this event at every turn, before it looks whether there is anything to compress."""
+"""Gemini sends this event at every turn, before it knows whether there is anything to compress."""
 
 
 def settings_file(host: str, project: Path | None) -> Path:
@@ -45,18 +46,17 @@ def settings_file(host: str, project: Path | None) -> Path:
 
 
 def home_of(host: str) -> Path:
-    """The folder that a host keeps its own in: the user's home, unless it was told otherwise."""
+    """The folder in which a host has its settings folder: the user's home, unless a variable names another."""
     given = os.environ.get("GEMINI_CLI_HOME") if host == "gemini" else None
     return Path(given).expanduser() if given else user_home()
 
 
-def hooks_edit(host: str, path: Path, program: tuple[str, ...], options: tuple[str, ...], *, install: bool) -> Edit:
-    """The edit that makes a host call Clew at its events, or no longer. Raises InvalidInput."""
-    return edit_json(
+def hook_entries(host: str, path: Path, program: tuple[str, ...], options: tuple[str, ...]) -> Installation:
+    """The entries that make a host call Clew at its events."""
+    return install_json(
         path,
-        lambda document: _add(document, host, program, options, path),
+        lambda document: _add(document, host, program, options),
         lambda document: _remove(document, host),
-        install=install,
     )
 
 
@@ -70,19 +70,19 @@ def installed_commands(host: str, document: Document) -> dict[str, str]:
 
 
 def option_in(command: str, name: str) -> str | None:
-    """What a command of Clew gives for an option, as `hooks_edit` writes it."""
+    """The value that a command of Clew has for an option, as `hook_entries` writes it."""
     words = shlex.split(command)
     return words[words.index(name) + 1] if name in words[:-1] else None
 
 
-def _add(document: Document, host: str, program: tuple[str, ...], options: tuple[str, ...], path: Path) -> None:
+def _add(document: Document, host: str, program: tuple[str, ...], options: tuple[str, ...]) -> None:
     hooks = document.setdefault("hooks", {})
     if not isinstance(hooks, dict):
-        raise InvalidInput(f"{path}: hooks is not an object, so it was left alone")
+        raise InvalidInput("has hooks that are not an object")
     for event in EVENTS[host]:
         groups = hooks.setdefault(event, [])
         if not isinstance(groups, list):
-            raise InvalidInput(f"{path}: hooks.{event} is not a list, so it was left alone")
+            raise InvalidInput(f"has hooks.{event} that is not a list")
         wanted = _handler(host, shlex.join((*program, "hook", host, event, *options)))
         own = [handler for _, handler in _own_handlers(hooks, host, event)]
         for handler in own:
@@ -92,7 +92,7 @@ def _add(document: Document, host: str, program: tuple[str, ...], options: tuple
 
 
 def _remove(document: Document, host: str) -> None:
-    """What held nothing but entries of Clew goes with them."""
+    """Also removes whatever held entries of Clew alone."""
     hooks: Any = document.get("hooks")
     for event in EVENTS[host]:
         for group, handler in list(_own_handlers(hooks, host, event)):
@@ -112,7 +112,7 @@ def _handler(host: str, command: str) -> Document:
 
 
 def _own_handlers(hooks: Any, host: str, event: str) -> Iterator[tuple[Document, Document]]:
-    """The commands of Clew at an event, each with the group it stands in, whatever else is there."""
+    """The commands of Clew at an event, each with its group; passes over anything of another shape."""
     groups = hooks.get(event) if isinstance(hooks, dict) else None
     for group in groups if isinstance(groups, list) else ():
         handlers = group.get("hooks") if isinstance(group, dict) else None
