@@ -17,7 +17,7 @@ import pytest
 from clew.api import MemoryApi
 from clew.client import connect
 from clew.faces.hosts.hermes import ClewMemory, register
-from clew.faces.hosts.hermes.turns import TEXT_BYTES, bounded, turns_of
+from clew.faces.hosts.hermes.turns import TEXT_BYTES, cut_text, turns_of
 from clew.faces.hosts.hermes.wire import WAITING_REQUESTS, Daemon, Outbox, Trouble
 from clew.faces.hosts.install.hermes import Hermes
 from tests.testing.daemons import Daemon as RunningDaemon
@@ -284,12 +284,12 @@ def test_a_daemon_on_tcp_is_given_its_token(tmp_path: Path) -> None:
 
 
 def test_texts_of_any_kind_can_be_sent() -> None:
-    assert bounded("half \ud83d") == "half ?"
-    long = bounded("\x07 " * 250_000)
+    assert cut_text("half \ud83d") == "half ?"
+    long = cut_text("\x07 " * 250_000)
     assert long.endswith("[cut: 500,000 bytes in all]")
     assert len(json.dumps(long)) <= TEXT_BYTES + 100
     secret = "ghp_" + "a1B2" * 20
-    assert "ghp_" not in bounded("x" * (TEXT_BYTES // 6 - 20) + " " + secret + " y" * TEXT_BYTES)
+    assert "ghp_" not in cut_text("x" * (TEXT_BYTES // 6 - 20) + " " + secret + " y" * TEXT_BYTES)
     parts = [{"type": "text", "text": "see"}, {"type": "image_url"}]
     turns = turns_of("u", "a", [{"role": "user"}, {"role": "tool", "content": parts}, {"role": "odd"}])
     assert [turn["text"] for turn in turns] == ["u", "see\n\n[image_url]", "a"]

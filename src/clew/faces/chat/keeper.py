@@ -1,4 +1,4 @@
-"""Turns on their way into memory, and the one thread in which memory is used: a call of it that hangs is left."""
+"""Turns on their way into memory, and the thread that uses memory: a call that hangs is abandoned there."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from clew.api import MemoryApi, Message
 from clew.errors import ClewError, Conflict, DeadlineExceeded, InvalidInput, TooLarge
 
 MAX_WAITING = 1000
-"""Turns that wait for memory to come back; the oldest are given up first."""
+"""The most turns that wait for memory; the oldest are given up first."""
 BATCH_BYTES = 400_000
 REFUSALS = (Conflict, InvalidInput, TooLarge)
-"""What memory says of a turn that it will never take."""
+"""Errors for a turn that memory will never take."""
 
 T = TypeVar("T")
 
 
 class Keeper:
-    """`memory` may be a function that opens one; it is called until it succeeds, and what it opened is closed here."""
+    """Uses a memory, or opens one with the given function as soon as that succeeds, and closes it at the end."""
 
     def __init__(
         self,
@@ -53,12 +53,12 @@ class Keeper:
         return tuple(self._waiting)
 
     def troubles(self) -> tuple[str, ...]:
-        """Why turns will not be kept, and what failed beside the conversation; each told once."""
+        """Why turns will not be kept, and what failed beside the conversation; each reason once."""
         reasons, self._troubles = tuple(dict.fromkeys(self._troubles)), []
         return reasons
 
     def run(self, work: Callable[[MemoryApi], T]) -> T:
-        """Raises a ClewError: memory's own, or DeadlineExceeded; the work may then still be done."""
+        """The result of the work. Raises a ClewError: memory's own, or DeadlineExceeded while the work goes on."""
         if _is_alive(self._thread):
             raise DeadlineExceeded("memory is still busy with an earlier turn")
         outcome: list[T] = []
@@ -73,13 +73,13 @@ class Keeper:
         return outcome[0]
 
     def start(self, work: Callable[[MemoryApi], object]) -> None:
-        """Let something be done beside the conversation, unless the last such thing still runs."""
+        """Does the work beside the conversation, unless earlier work there still runs."""
         if not _is_alive(self._beside):
             self._beside = threading.Thread(target=self._do_beside, args=(work,), daemon=True)
             self._beside.start()
 
     def flush(self, memory: MemoryApi) -> None:
-        """Keep what waits, in order. A turn waits until it is kept, or refused for good."""
+        """Keeps the waiting turns, in order. A turn waits until memory keeps it, or refuses it for good."""
         while batch := self._next_batch():
             try:
                 memory.ingest_batch(self._session_id, batch, user_id=self._user_id)
@@ -94,13 +94,13 @@ class Keeper:
                     self._waiting.popleft()
 
     def wait(self) -> None:
-        """Give what is under way as long as anything else is given."""
+        """Waits for running work, as long as for any other."""
         for thread in (self._thread, self._beside):
             if thread is not None:
                 thread.join(self._deadline_s)
 
     def close(self) -> None:
-        """Leaves alone what is still in use."""
+        """Closes a memory that was opened here and is no longer in use."""
         busy = _is_alive(self._thread) or _is_alive(self._beside)
         if self._open is not None and self._memory is not None and not busy:
             self._memory.close()
@@ -133,7 +133,7 @@ class Keeper:
         return batch
 
     def _keep_alone(self, memory: MemoryApi, turn: Message) -> None:
-        """A batch is refused as a whole; the turn at fault must not hold up the others."""
+        """Keeps one turn. Memory refuses a batch as a whole, and the turn at fault must not hold up the others."""
         try:
             memory.ingest_batch(self._session_id, [turn], user_id=self._user_id)
         except REFUSALS as error:

@@ -1,4 +1,4 @@
-"""Messages in the shape that chat APIs take, and replies in any of the shapes that their clients give."""
+"""Messages in the shape of chat APIs, and replies in any of the shapes that their clients give."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ChatMessage = dict[str, Any]
 NO_RESULT = "[no result]"
 RECENT_MESSAGES = 60
 RECENT_CHARS = 32_000
-"""What the model is given of the conversation where memory gives nothing."""
+"""The most of the conversation that the model gets where memory gives nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class ToolCall:
     """JSON, as the model wrote it."""
 
     def parsed_arguments(self) -> Any:
-        """The arguments as data; as they stand where they are no JSON."""
+        """The arguments as data; as text where they are no JSON."""
         try:
             return json.loads(self.arguments)
         except (ValueError, RecursionError):
@@ -43,7 +43,7 @@ class Reply:
     text: str
     tool_calls: tuple[ToolCall, ...]
     raw: Any
-    """What the model's client gave."""
+    """The reply as the model's client gave it."""
 
     def __str__(self) -> str:
         return self.text
@@ -55,7 +55,7 @@ class Reply:
 
 
 def read_reply(raw: Any) -> Reply:
-    """Raises InvalidInput where it is no reply."""
+    """Reads a text, a message or a whole response. Raises InvalidInput for anything else."""
     if isinstance(raw, str):
         return Reply(raw, (), raw)
     choices = _field(raw, "choices")
@@ -67,7 +67,7 @@ def read_reply(raw: Any) -> Reply:
     return Reply(text or "", calls, raw)
 
 
-def rebuilt(message: ContextMessage, calls: Sequence[ToolCall]) -> ChatMessage:
+def rebuild_message(message: ContextMessage, calls: Sequence[ToolCall]) -> ChatMessage:
     """A stored turn as a message, with the tool calls it made."""
     role = role_of(message.role)
     if role is Role.TOOL_RESULT:
@@ -79,10 +79,10 @@ def rebuilt(message: ContextMessage, calls: Sequence[ToolCall]) -> ChatMessage:
     return {"role": "assistant", "content": message.text, "tool_calls": shown}
 
 
-def acceptable(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """The messages as chat APIs take them: they refuse a tool call without its results, and a result without its call.
+def pair_tool_calls(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """Gives every tool call a result, because chat APIs refuse a call without one, or a result without its call.
 
-    A call that nothing answered is said to have none. A result whose call is not there is quoted, as what it is.
+    A call that nothing answered gets an empty result. A result without its call becomes a quotation.
     """
     given = list(messages)
     answered = {message.get("tool_call_id") for message in given if message["role"] == "tool"}
@@ -99,8 +99,8 @@ def acceptable(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     return whole
 
 
-def recent(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The newest messages within bounds, from a word of the user on."""
+def newest_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The newest messages within the bounds, beginning with one of the user."""
     starts = [place for place, message in enumerate(messages) if message["role"] == "user"]
     if not starts:
         return list(messages[-RECENT_MESSAGES:])
@@ -115,8 +115,8 @@ def recent(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return list(messages[start:])
 
 
-def before_question(quoted: Sequence[ChatMessage], messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """What is quoted stands before what the user said last: the question, and what tools said to it, come last."""
+def insert_before_question(quoted: Sequence[ChatMessage], messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Inserts the quotations before the user's last message, so that the question and its tool results come last."""
     places = [place for place, message in enumerate(messages) if message["role"] == "user"]
     asked = places[-1] if places else len(messages)
     return [*messages[:asked], *quoted, *messages[asked:]]

@@ -58,7 +58,7 @@ def install(invocation: Invocation, home: Path | None, user_id: str | None, dry_
     if not dry_run:
         host.write_folder(settings)
     unchanged = f"is as it should be; the provider is in {one_line(str(host.folder))}"
-    carry_out(invocation, edit, dry_run=dry_run, after=AFTER, unchanged=unchanged, **_more(host, edit, dry_run))
+    carry_out(invocation, edit, dry_run=dry_run, after=AFTER, unchanged=unchanged, more=_more(host, edit, dry_run))
 
 
 @command.command("uninstall", cls=Verb, examples=["clew hermes uninstall"])
@@ -69,9 +69,15 @@ def uninstall(invocation: Invocation, home: Path | None, dry_run: bool) -> None:
     """Remove the memory provider from Hermes, and restore the earlier selection. The store of Clew stays."""
     host = Hermes.find(home)
     edit = host.entries().plan(install=False)
-    carry_out(invocation, edit, dry_run=dry_run, after=AFTER, unchanged=NOTHING_THERE, **_more(host, edit, dry_run))
-    if not dry_run:
-        host.remove_folder()
+    carry_out(
+        invocation,
+        edit,
+        dry_run=dry_run,
+        after=AFTER,
+        unchanged=NOTHING_THERE,
+        finish=host.remove_folder,
+        more=_more(host, edit, dry_run),
+    )
 
 
 @command.command("status", cls=Verb, examples=["clew hermes status"])
@@ -80,12 +86,13 @@ def uninstall(invocation: Invocation, home: Path | None, dry_run: bool) -> None:
 def status(invocation: Invocation, home: Path | None) -> None:
     """Show whether Hermes uses Clew, and whether its daemon answers."""
     host = Hermes.find(home)
+    provider = host.provider()
     given = {name: str(value) for name, value in host.settings().items()}
     endpoint = given.get("endpoint") or daemon_endpoint(invocation)
     answer = {
         "home": str(host.home),
-        "provider": host.provider(),
-        "ready": host.provider() == NAME and bool(given.get("endpoint")),
+        "provider": provider,
+        "ready": provider == NAME and bool(given.get("endpoint")),
         "upToDate": host.is_up_to_date(given),
         "endpoint": endpoint,
         "user": given.get("user"),

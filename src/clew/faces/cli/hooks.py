@@ -10,16 +10,7 @@ import click
 from clew.faces.cli.console.command import Verb, VerbGroup
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import one_line, print_fields, print_heading, print_note
-from clew.faces.cli.host_settings import (
-    NOTHING_THERE,
-    carry_out,
-    daemon_trouble,
-    dry_run_option,
-    options_for,
-    program,
-    settings_parameters,
-    user_option,
-)
+from clew.faces.cli.host_settings import daemon_trouble, program, settings_parameters, settings_verbs, user_option
 from clew.faces.hosts.dialects import EVENTS
 from clew.faces.hosts.install.formats import read_json
 from clew.faces.hosts.install.hooks import HOSTS, hook_entries, installed_commands, option_in, settings_file
@@ -72,33 +63,15 @@ def hooks_command() -> None:
     """Give Claude Code, Codex or Gemini CLI a memory: install its hooks, remove them, look at them."""
 
 
-@hooks_command.command(
-    "install", cls=Verb, examples=["clew hooks install claude-code", "clew hooks install gemini --project . --user ada"]
-)
-@settings_parameters(HOSTS)
-@user_option("your login name")
-@dry_run_option
-@click.pass_obj
-def install(invocation: Invocation, host: str, project: Path | None, user_id: str | None, dry_run: bool) -> None:
-    """Add Clew to the hooks of a host: claude-code, codex or gemini.
-
-    Shows the change to the host's settings and makes it. Other entries stay, in their order, and Clew keeps a copy of
-    the file beside it. A second run only updates what is out of date. Hooks need the daemon; Clew says so where none
-    answers.
-    """
-    entries = hook_entries(host, settings_file(host, project), program(), options_for(invocation, user_id))
-    trouble = daemon_trouble(invocation, invocation.endpoint)
-    carry_out(invocation, entries.plan(install=True), dry_run=dry_run, after=_AFTER[host], host=host, daemon=trouble)
-
-
-@hooks_command.command("uninstall", cls=Verb, examples=["clew hooks uninstall claude-code"])
-@settings_parameters(HOSTS)
-@dry_run_option
-@click.pass_obj
-def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: bool) -> None:
-    """Remove Clew from the hooks of a host, and nothing else."""
-    entries = hook_entries(host, settings_file(host, project), program(), ())
-    carry_out(invocation, entries.plan(install=False), dry_run=dry_run, unchanged=NOTHING_THERE, host=host)
+for verb in settings_verbs(
+    "hooks",
+    HOSTS,
+    lambda host, project, options: hook_entries(host, settings_file(host, project), program(), options),
+    examples=["clew hooks install claude-code", "clew hooks install gemini --project . --user ada"],
+    after=_AFTER.__getitem__,
+    needs_daemon=True,
+):
+    hooks_command.add_command(verb)
 
 
 @hooks_command.command("status", cls=Verb, examples=["clew hooks status claude-code"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ import click
 
 from clew.config import default_data_dir
 from clew.errors import ClewError, InvalidInput
+from clew.faces.cli.console.command import Verb
 from clew.faces.cli.console.invocation import Invocation, connect_if_served
 from clew.faces.cli.console.terminal import one_line, print_note, safe
-from clew.faces.hosts.install.edits import Edit
+from clew.faces.hosts.install.edits import Edit, Installation
 from clew.wire.endpoint import parse_endpoint
 from clew.wire.serving import serving_endpoint
 
@@ -42,6 +43,47 @@ def settings_parameters(hosts: Sequence[str]) -> Callable[[Command], Command]:
         help="The settings of this project instead of the user's.",
     )
     return lambda command: host(project(command))
+
+
+def settings_verbs(
+    what: str,
+    hosts: Sequence[str],
+    entries: Callable[[str, Path | None, tuple[str, ...]], Installation],
+    *,
+    examples: Sequence[str],
+    after: Callable[[str], str],
+    needs_daemon: bool = False,
+) -> tuple[click.Command, click.Command]:
+    """The verbs that add Clew to a part of a host's settings, and remove it: `entries` takes host, project, options."""
+    help_text = (
+        f"Add Clew to the {what} of a host: {', '.join(hosts[:-1])} or {hosts[-1]}.\n\n"
+        "Shows the change to the host's settings and makes it. Other entries stay, in their order, and Clew keeps a "
+        "copy of the file beside it. A second run only updates what is out of date."
+        + (" Hooks need the daemon; Clew says so where none answers." if needs_daemon else "")
+    )
+
+    @click.command("install", cls=Verb, help=help_text, examples=examples)
+    @settings_parameters(hosts)
+    @user_option("your login name")
+    @dry_run_option
+    @click.pass_obj
+    def install(invocation: Invocation, host: str, project: Path | None, user_id: str | None, dry_run: bool) -> None:
+        edit = entries(host, project, options_for(invocation, user_id)).plan(install=True)
+        more = {"daemon": daemon_trouble(invocation, invocation.endpoint)} if needs_daemon else {}
+        carry_out(invocation, edit, dry_run=dry_run, after=after(host), more={"host": host, **more})
+
+    removal = f"Remove Clew from the {what} of a host, and nothing else."
+    example = examples[0].replace(" install ", " uninstall ").removesuffix(" --dry-run")
+
+    @click.command("uninstall", cls=Verb, help=removal, examples=[example])
+    @settings_parameters(hosts)
+    @dry_run_option
+    @click.pass_obj
+    def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: bool) -> None:
+        edit = entries(host, project, ()).plan(install=False)
+        carry_out(invocation, edit, dry_run=dry_run, unchanged=NOTHING_THERE, more={"host": host})
+
+    return install, uninstall
 
 
 def program() -> tuple[str, ...]:
@@ -91,10 +133,14 @@ def carry_out(
     dry_run: bool,
     after: str = "",
     unchanged: str = "is as it should be",
-    **more: str | bool | None,
+    finish: Callable[[], None] = lambda: None,
+    more: Mapping[str, str | bool | None],
 ) -> None:
     """Makes the edit, unless this is a dry run, and shows it; `more` becomes part of the answer."""
-    backup = None if dry_run else edit.apply()
+    backup = None
+    if not dry_run:
+        backup = edit.apply()
+        finish()
     answer = {
         "path": str(edit.path),
         "changed": edit.changes and not dry_run,

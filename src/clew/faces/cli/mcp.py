@@ -9,48 +9,20 @@ import click
 from clew.config import Config
 from clew.core.identity import checked_id
 from clew.errors import InvalidInput, NotAvailable
-from clew.faces.cli.console.command import Verb, VerbGroup
+from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.invocation import Invocation
-from clew.faces.cli.host_settings import (
-    NOTHING_THERE,
-    carry_out,
-    dry_run_option,
-    options_for,
-    program,
-    settings_parameters,
-    user_option,
-)
+from clew.faces.cli.host_settings import program, settings_verbs
 from clew.faces.hosts.install.servers import HOSTS, server_entry, servers_file
 from clew.faces.hosts.person import own_user
 from clew.wire.endpoint import TcpEndpoint, parse_endpoint
 
-
-@click.command(
-    "install", cls=Verb, examples=["clew mcp install claude-code --dry-run", "clew mcp install codex --user ada"]
+install, uninstall = settings_verbs(
+    "MCP servers",
+    HOSTS,
+    lambda host, project, options: server_entry(host, servers_file(host, project), program(), options),
+    examples=["clew mcp install claude-code --dry-run", "clew mcp install codex --user ada"],
+    after=lambda _: "start the host anew, and it has the tools of Clew",
 )
-@settings_parameters(HOSTS)
-@user_option("your login name")
-@dry_run_option
-@click.pass_obj
-def install(invocation: Invocation, host: str, project: Path | None, user_id: str | None, dry_run: bool) -> None:
-    """Add Clew to the MCP servers of a host: claude-code, codex, cursor or gemini.
-
-    Shows the change to the host's settings and makes it. Other entries stay, in their order, and Clew keeps a copy of
-    the file beside it. A second run only updates what is out of date.
-    """
-    entry = server_entry(host, servers_file(host, project), program(), options_for(invocation, user_id))
-    after = "start the host anew, and it has the tools of Clew"
-    carry_out(invocation, entry.plan(install=True), dry_run=dry_run, after=after, host=host)
-
-
-@click.command("uninstall", cls=Verb, examples=["clew mcp uninstall claude-code"])
-@settings_parameters(HOSTS)
-@dry_run_option
-@click.pass_obj
-def uninstall(invocation: Invocation, host: str, project: Path | None, dry_run: bool) -> None:
-    """Remove Clew from the MCP servers of a host, and nothing else."""
-    entry = server_entry(host, servers_file(host, project), program(), ())
-    carry_out(invocation, entry.plan(install=False), dry_run=dry_run, unchanged=NOTHING_THERE, host=host)
 
 
 @click.group(

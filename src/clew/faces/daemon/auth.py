@@ -1,8 +1,8 @@
-"""Who may talk to the daemon.
+"""Decides who may talk to the daemon.
 
 On a Unix socket the kernel names the process at the other end: it must run as this user or as root.
-A TCP port on loopback can be reached by every user of the machine, so there the first request has to
-show a token that only this user can read.
+Every user of the machine can reach a TCP port on loopback, so there the first request must show a token
+that only this user can read.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ def check_uid(peer_uid: int, own_uid: int) -> None:
 
 
 def same_token(given: object, token: str) -> bool:
-    """Compares in a time that tells nothing about where the two differ."""
+    """Compares in constant time, which tells nothing about where the two differ."""
     return isinstance(given, str) and secrets.compare_digest(given.encode(), token.encode())
 
 
 def daemon_token(config: Config, environment: Mapping[str, str] | None = None) -> str:
-    """The token clients must show: from the environment, or from a file that is made on first use."""
+    """The token that clients must show: from the environment, or from a file that Clew makes on first use."""
     environment = os.environ if environment is None else environment
     given = environment.get(TOKEN_VARIABLE)
     return given or read_token(config.token_file) or _make_token(config)
 
 
 def read_token(path: Path) -> str | None:
-    """What a token file holds, if there is one and only this user can read it."""
+    """The token in a file; None where there is no file. Raises InvalidInput where other users can read it."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

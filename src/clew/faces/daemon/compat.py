@@ -1,8 +1,8 @@
-"""The methods an existing client of the protocol calls, put in terms of `MemoryApi`.
+"""The methods that an existing client of the protocol calls, in terms of `MemoryApi`.
 
-Parameters are read tolerantly: unknown fields are ignored, the types of known ones are checked.
-Results keep the shapes such a client reads. Its metadata comes back as it was given; what Clew knows
-besides is added under keys the client did not use. `access_count` alone is always Clew's.
+Clew ignores unknown parameters and checks the types of known ones. Results keep the shapes that such a
+client reads. Its metadata comes back unchanged; Clew adds what it knows under keys that the client did
+not use. `access_count` alone is always Clew's.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def _insert_text(memory: MemoryApi, given: InsertText) -> JsonObject:
 
 
 def _insert_session_turn(memory: MemoryApi, given: InsertSessionTurn) -> JsonObject:
-    """Role, time and user stand in the metadata. A turn that names no role is not taken for the user's:
-    only theirs can become memories or guidance."""
+    """Reads role, time and user from the metadata. A turn without a role counts as the assistant's, because the
+    user's turns can become memories and guidance."""
     role, user_id, ts = (given.metadata.get(key) for key in ("role", "userId", "ts"))
     message = Message(
         id=given.id,
@@ -140,7 +140,7 @@ def _list_collection(memory: MemoryApi, given: OneCollection) -> JsonObject:
 
 
 def _list_by_meta(memory: MemoryApi, given: ListByMeta) -> JsonObject:
-    """By what the client is shown: what it gave, and what Clew adds."""
+    """Compares with the metadata that the client sees: its own, and what Clew adds."""
     results = (_result(record) for record in _records(memory, given.collection))
     return {"results": [result for result in results if _holds(result["metadata"], given.key, given.value)]}
 
@@ -160,7 +160,7 @@ def _export_memory(memory: MemoryApi, given: OneUser) -> JsonObject:
     else:
         wanted = [name for name in names if name == f"user:{given.user_id}"]
     records = (record for name in wanted for record in _records(memory, name))
-    return {"records": [_exported(record) for record in records]}
+    return {"records": [_export_record(record) for record in records]}
 
 
 def _flush_namespace(memory: MemoryApi, given: OneUser) -> JsonObject:
@@ -221,7 +221,7 @@ def _expand_summary(memory: MemoryApi, given: ExpandSummary) -> JsonObject:
 
 
 def _search(memory: MemoryApi, text: str, k: int, exclude: Mapping[str, tuple[str, ...]]) -> JsonObject:
-    """The protocol's score is the similarity alone, so the hits are put in its order."""
+    """Sorts the hits by similarity, which is the protocol's only score."""
     request = Search(text=text, k=k, collections=tuple(exclude), exclude=dict(exclude))
     hits = sorted(memory.call(request).hits, key=lambda hit: -hit.scores.similarity)
     return {"results": [_result(hit.record, hit.scores.similarity) for hit in hits]}
@@ -252,7 +252,7 @@ def _result(record: RecordView, score: float = 0.0) -> JsonObject:
     }
 
 
-def _exported(record: RecordView) -> JsonObject:
+def _export_record(record: RecordView) -> JsonObject:
     return {
         "collection": record.collection,
         "id": record.id,
@@ -273,7 +273,7 @@ def _metadata(record: RecordView) -> JsonObject:
         "token_estimate": record.tokens,
         "trust": record.trust,
         "userId": owner if scope in ("user", "turns", "replies") else None,
-        "sessionId": owner if scope in ("session", "session_raw", "session_summary") else _kept_from(record),
+        "sessionId": owner if scope in ("session", "session_raw", "session_summary") else _session_behind(record),
         "raw_history": True if scope == "session_raw" else None,
         "active_view": False if scope == "session_raw" else None,
     }
@@ -281,8 +281,8 @@ def _metadata(record: RecordView) -> JsonObject:
     return added | record.metadata | {"access_count": record.access_count}
 
 
-def _kept_from(record: RecordView) -> str | None:
-    """The session of the turn that a memory was kept from, or that stands among all turns of its user."""
+def _session_behind(record: RecordView) -> str | None:
+    """The session of a turn in a collection of its user, or of the turn behind a memory."""
     source = record.metadata.get("source")
     name = source.get("id") if isinstance(source, dict) else record.id
     is_turn = spans_sessions(record.collection) or isinstance(source, dict)
@@ -301,7 +301,7 @@ def _journal_result(entry: JournalEntry) -> JsonObject:
 
 
 def _milliseconds(value: Any) -> int | None:
-    """A usable time, or None for the store's clock: metadata is free, so anything may stand there."""
+    """A usable time, or None for the store's clock: metadata may hold anything."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if is_number and 0 <= value < MAX_TS_MS else None
 
@@ -336,4 +336,4 @@ METHODS: Mapping[str, Method] = {
     "delete_authored_document": _writes(OneDocument, delete_document),
     "promote_dream_entries": _writes(PromoteDreams, promote_dreams),
 }
-"""The compatibility methods whose shape differs from Clew's own method of that purpose."""
+"""The compatibility methods whose shape differs from that of Clew's own method."""

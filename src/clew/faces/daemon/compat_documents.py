@@ -1,7 +1,7 @@
-"""Documents and diaries that an existing client hands over piece by piece, each kept as records that it can replace.
+"""Documents and diaries of an existing client, kept as records that it can replace.
 
-Such a document is knowledge and no rule: rules come from the files that the operator named in the settings, and
-nothing that comes over the wire can be written among them.
+Such a document is knowledge and no rule. Rules come from the files that the operator names in the settings, and nothing
+that comes over the wire can join them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LEAST_SCORE = 0.6
 LEAST_RECALLS = 2
 LEAST_QUERIES = 2
 LEAST_BYTES = 16
-"""What its client expects an entry to come to before it is promoted."""
+"""What an entry needs before its client expects it to be promoted."""
 
 _DOCUMENT = "document"
 _DREAM = "dream_promotion"
@@ -37,34 +37,34 @@ _OF_ITS_FILE = {
 }
 
 Piece = tuple[str, JsonObject]
-"""A text and what is known of it."""
+"""A text and its metadata."""
 
 
 def ingest_document(memory: MemoryApi, given: MarkdownDocument) -> JsonObject:
-    """Its blocks become records of `global`, in place of those it had."""
+    """Makes the blocks of a document records of `global`, in place of its earlier ones."""
     name = given.source_doc.replace("\\", "/").rpartition("/")[2]
-    about = _kept(given.source_meta) | {"core_doc": given.core_doc}
+    about = _rename_fields(given.source_meta) | {"core_doc": given.core_doc}
     nodes = [node for node in parse(given.text).nodes if node.text.strip() and node.kind not in _SAYS_NOTHING]
-    _replace(memory, GLOBAL, _DOCUMENT, _named(given.source_doc), [_block(node, name, about) for node in nodes])
+    _replace(memory, GLOBAL, _DOCUMENT, _check_name(given.source_doc), [_block(node, name, about) for node in nodes])
     return {"ok": True}
 
 
 def delete_document(memory: MemoryApi, given: OneDocument) -> JsonObject:
-    """What was taken in of it over the wire; files that the operator named are not touched."""
-    _replace(memory, GLOBAL, _DOCUMENT, _named(given.source_doc), [])
+    """Deletes the records that came over the wire, and nothing from files of the operator."""
+    _replace(memory, GLOBAL, _DOCUMENT, _check_name(given.source_doc), [])
     return {"ok": True}
 
 
 def promote_dreams(memory: MemoryApi, given: PromoteDreams) -> JsonObject:
-    """Entries of a diary that were recalled often enough become memories of the user, in place of its earlier ones.
+    """Makes diary entries with enough recalls memories of the user, in place of the diary's earlier ones.
 
-    A model wrote them, and they are the assistant's words.
+    A model wrote them, so they are the assistant's words.
     """
-    source = _named(given.source_doc)
+    source = _check_name(given.source_doc)
     ripe = [entry for entry in given.entries if _is_ripe(entry)]
     about = {name: value for name in _OF_ITS_FILE.values() if (value := getattr(given, name)) is not None}
     if ripe:
-        _replace(memory, memories_of(given.user_id), _DREAM, source, [_promoted(entry, about) for entry in ripe])
+        _replace(memory, memories_of(given.user_id), _DREAM, source, [_promotion(entry, about) for entry in ripe])
     return {"promoted": len(ripe), "rejected": len(given.entries) - len(ripe)}
 
 
@@ -78,7 +78,7 @@ def _is_ripe(entry: DreamEntry) -> bool:
     return is_used and entry.score >= LEAST_SCORE and len(entry.text.strip().encode("utf-8")) >= LEAST_BYTES
 
 
-def _promoted(entry: DreamEntry, about: JsonObject) -> Piece:
+def _promotion(entry: DreamEntry, about: JsonObject) -> Piece:
     counted = {
         "dream_score": entry.score,
         "dream_recall_count": entry.recall_count,
@@ -90,8 +90,8 @@ def _promoted(entry: DreamEntry, about: JsonObject) -> Piece:
 
 
 def _replace(memory: MemoryApi, collection: str, kind: str, source: str, pieces: Sequence[Piece]) -> None:
-    """Let these stand for the document. The first says at any time at least how many there are, so that a run which is
-    broken off leaves nothing that the next cannot find."""
+    """Replaces the parts of a document. The first part always counts at least the parts that exist, so that an
+    interrupted run leaves nothing that the next cannot find."""
     if len(pieces) > MOST_PARTS:
         raise InvalidInput(f"{source} has {len(pieces):,} parts; the most is {MOST_PARTS:,}")
     had = _count(memory, collection, kind, source)
@@ -107,7 +107,7 @@ def _replace(memory: MemoryApi, collection: str, kind: str, source: str, pieces:
 
 
 def _count(memory: MemoryApi, collection: str, kind: str, source: str) -> int:
-    """How many parts of a document are kept, by what the first one says."""
+    """The number of parts of a document, from its first part."""
     found = memory.call(Get(collection=collection, ids=(_id(kind, source, 0),))).records
     parts = found[0].metadata.get("parts") if found else None
     return min(parts, MOST_PARTS) if isinstance(parts, int) and not isinstance(parts, bool) else 0
@@ -117,12 +117,12 @@ def _id(kind: str, source: str, place: int) -> str:
     return f"{source}#{place}" if kind == _DOCUMENT else f"{source}#dream#{place}"
 
 
-def _named(source: str) -> str:
+def _check_name(source: str) -> str:
     if not source.strip():
         raise InvalidInput("sourceDoc must name the document")
     return source
 
 
-def _kept(fields: JsonObject) -> JsonObject:
-    """What is known of a file under the names that its client reads, and all else as it came."""
+def _rename_fields(fields: JsonObject) -> JsonObject:
+    """Gives the fields of a file the names that its client reads, and leaves the others."""
     return {_OF_ITS_FILE.get(name, name): value for name, value in fields.items()}

@@ -1,4 +1,4 @@
-"""What the methods of existing clients are given. Unknown fields are ignored, the types of known ones checked."""
+"""Parameters of the methods for existing clients. Clew ignores unknown fields and checks the types of known ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clew.core.structs import make_known, subclasses
 
 
 class Params(Struct, kw_only=True, rename="camel"):
-    """Base of them all."""
+    """Base of all parameters."""
 
 
 class Nothing(Params):

@@ -1,7 +1,7 @@
-"""One client: reads its lines, lets the work run beside the reading, writes the answers.
+"""One client: reads its lines, starts the work beside the reading, writes the answers.
 
-Three things stop the reading, and with it the client: too much under way (`Window`), answers it does
-not take (writing waits for the socket), and the end of the daemon. Each costs only that client.
+Three things stop the reading, and with it the client: too many running requests (`Window`), answers
+that it does not take (writing waits for the socket), and the end of the daemon. Each stops that client alone.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ SIGN_IN = "authenticate"
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What all connections share."""
+    """The parts that all connections share."""
 
     memory: MemoryApi
     token: str | None
-    """What a client must show first; None where the kernel has vouched for it already."""
+    """The token that a client must show first; None where the kernel has identified it."""
     limits: Limits
     workers: Workers
 
@@ -51,7 +51,7 @@ class Connection:
         self._reading = asyncio.ensure_future(self._read())
 
     async def serve(self) -> None:
-        """Until the client has no more to say and has every answer."""
+        """Serves until the client sends no more and has every answer."""
         if not self._signed_in:
             asyncio.get_running_loop().call_later(self._limits.sign_in_s, self._expect_signed_in)
         try:
@@ -66,7 +66,7 @@ class Connection:
             raise
 
     def stop_reading(self) -> None:
-        """Take no further request; what is under way is finished and answered."""
+        """Takes no further request; running ones still end and get their answers."""
         self._reading.cancel()
 
     async def _read(self) -> None:
@@ -152,7 +152,7 @@ class Connection:
             await self._send(line)
 
     async def _send(self, line: bytes) -> None:
-        """One answer at a time, each taken by the client before the next is put behind it."""
+        """Sends one answer at a time; the client takes it before the next one follows."""
         async with self._writing:
             if self._writer.is_closing():
                 return
@@ -177,6 +177,6 @@ class Connection:
 
 
 def turn_away(writer: asyncio.StreamWriter, reason: ClewError) -> None:
-    """Say why, and close. The line is short enough for any socket's buffer, so nothing waits here."""
+    """Sends the reason and closes. The line fits any socket's buffer, so nothing waits here."""
     writer.write(error_line(None, reason))
     writer.close()

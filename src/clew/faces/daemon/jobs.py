@@ -1,4 +1,4 @@
-"""What the daemon does beside serving: once when it starts, then by the clock."""
+"""Work of the daemon beside its requests: once at the start, then by the clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clew.api import Age, Assemble, Gate, MemoryApi, Message
 from clew.errors import ClewError
 
 CHECK_SECONDS = 60.0
-"""How often it looks whether something is due."""
+"""How often Clew looks whether ageing is due."""
 
 CLOSE_SECONDS = 5.0
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 class Jobs:
     """A thread that warms the memory up, and then ages it when that is due.
 
-    Whatever fails is logged, and ageing is tried again at the next look.
+    It logs every failure, and tries ageing again at the next look.
     """
 
     def __init__(self, memory: MemoryApi, check_seconds: float = CHECK_SECONDS) -> None:
@@ -45,10 +45,9 @@ class Jobs:
             _attempt("the lifecycle run", self._age)
 
     def _warm_up(self) -> None:
-        """Load what the first context would wait for: hosts do not wait long for one."""
-        greeting = Message(
-            role="assistant", text="Good morning"
-        )  # no question, so that nothing is recalled and counted
+        """Loads the parts that the first context needs, because hosts do not wait long for one."""
+        # The assistant asks nothing, so that Clew recalls and counts nothing.
+        greeting = Message(role="assistant", text="Good morning")
         self._memory.call(Assemble(session_id="-", messages=(greeting,)))
         self._memory.call(Gate(text=greeting.text))
 

@@ -1,7 +1,7 @@
-"""What bounds the daemon: how long a line, how many requests under way, how long the work.
+"""The bounds of the daemon: the length of a line, the number of running requests, the time for the work.
 
-Every queue in the daemon has an end, and reaching it either stops reading from the client that filled
-it or gives that client an error. Nothing one client does takes room from another.
+Every queue in the daemon is bounded. A full one stops reading from the client that filled it, or gives
+that client an error. No client takes room from another.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from clew.config import Config
 from clew.errors import DeadlineExceeded
 
 CHUNK_BYTES = 64 * 1024
-"""Read from a socket in one go; also where asyncio stops reading ahead."""
+"""The most that one read takes from a socket, and that asyncio reads ahead."""
 WORKERS = 16
-"""Threads that carry out requests. More than cores, because some requests only wait (`flush`)."""
+"""Threads that carry out requests. There are more than cores, because some requests only wait (`flush`)."""
 WORKERS_PER_CLIENT = 4
-"""So that no client, however many requests it has under way, holds all of them."""
+"""So that no client holds all of them, however many requests it sends."""
 INFLIGHT_FRAMES = 4
-"""Bytes a client may have under way, in longest frames."""
+"""The most bytes in running requests of a client, in longest frames."""
 HEAD_BYTES = 512
-"""Kept of a line too long to read, to find its id."""
+"""How much of an overlong line is kept, to find its id."""
 
 T = TypeVar("T")
 
@@ -41,11 +41,11 @@ class Limits:
     inflight: int = 32
     """Requests of one client under way at once: enough to keep its workers busy, whatever the round trip."""
     drain_s: float = 10.0
-    """For what is under way when the daemon is told to stop."""
+    """For running requests when the daemon is told to stop."""
     sign_in_s: float = 5.0
     sign_in_attempts: int = 3
     sign_in_bytes: int = 4096
-    """Longest line of a client that has not shown its token."""
+    """The longest line of a client that has not shown its token."""
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
@@ -58,13 +58,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Oversize:
-    """Stands for a line over the limit; the line itself is skipped without being kept."""
+    """Replaces a line over the limit, which Clew skips and does not keep."""
 
     head: bytes
 
 
 class Lines:
-    """Cuts a byte stream into lines, keeping no more than one line of `limit_bytes` at a time."""
+    """Cuts a byte stream into lines, and holds at most one line of `limit_bytes`."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
@@ -72,7 +72,7 @@ class Lines:
         self._skipping = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes | Oversize]:
-        """The lines this chunk ends. Lazy, so that a changed limit holds from the next line on."""
+        """The lines that this chunk ends. It is lazy, so that a changed limit holds from the next line on."""
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
             yield from self._add(piece)
@@ -95,7 +95,7 @@ class Lines:
 
 
 class Window:
-    """What one client may have under way. One task enters; any may leave."""
+    """Bounds the running requests of one client. One task enters; any may leave."""
 
     def __init__(self, requests: int, size_bytes: int) -> None:
         self._requests_left = requests
@@ -103,7 +103,7 @@ class Window:
         self._freed = asyncio.Event()
 
     async def enter(self, size_bytes: int) -> None:
-        """Wait until there is room. Bytes are counted after the fact, so one frame always fits."""
+        """Waits until there is room. It counts bytes afterwards, so one frame always fits."""
         while self._requests_left <= 0 or self._bytes_left <= 0:
             self._freed.clear()
             await self._freed.wait()
@@ -137,7 +137,7 @@ class Workers:
         return job.future
 
     def close(self) -> None:
-        """Let the threads end after their current job; does not wait for a job that hangs."""
+        """Ends the threads after their current job; does not wait for a job that hangs."""
         for _ in self._threads:
             self._jobs.put(None)
 
@@ -165,7 +165,7 @@ class Lane:
     """One client's share of the workers.
 
     Each client has at most `WORKERS_PER_CLIENT` jobs in the workers' queue, which makes that queue
-    fair: whoever comes waits behind a few jobs of each other client and never behind all of one's.
+    fair: a new job waits behind a few jobs of each other client and never behind all jobs of one.
     """
 
     def __init__(self, workers: Workers, width: int = WORKERS_PER_CLIENT) -> None:
@@ -175,10 +175,10 @@ class Lane:
 
     @asynccontextmanager
     async def run(self, work: Callable[[], bytes], deadline_s: float) -> AsyncIterator[bytes]:
-        """The outcome of `work`; raises DeadlineExceeded when it is not there in time.
+        """The outcome of `work`. Raises DeadlineExceeded where it comes too late.
 
-        The place is given back when the block is left and the work has ended, whichever is later. So
-        neither hung work nor answers nobody reads can pile up.
+        The place becomes free when the block has ended and the work has ended, whichever is later. So
+        neither hung work nor unread answers can pile up.
         """
         deadline = self._loop.time() + deadline_s
         await self._take_turn(deadline, deadline_s)
@@ -189,7 +189,7 @@ class Lane:
             future.add_done_callback(self._give_back)
 
     async def wait_for_turn(self, deadline_s: float) -> None:
-        """Returns when what came before is done; what comes after need not wait."""
+        """Returns when earlier work is done; later work need not wait."""
         await self._take_turn(self._loop.time() + deadline_s, deadline_s)
         self._turns.release()
 

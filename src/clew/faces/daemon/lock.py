@@ -1,4 +1,4 @@
-"""What the daemon must have for itself: its data folder and the address it listens on."""
+"""What one daemon alone may hold: a data folder and the address that it listens on."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from clew.wire.endpoint import Endpoint, TcpEndpoint, UnixEndpoint
 from clew.wire.serving import LOCK_FILE
 
 BACKLOG = 1024
-"""Connects the kernel holds until they are accepted; asyncio's 100 is less than a burst of clients."""
+"""Connections that the kernel holds until the daemon accepts them; asyncio's 100 is less than a burst of clients."""
 PROBE_TIMEOUT_S = 1.0
 
 
 @contextmanager
 def data_lock(data_dir: Path) -> Iterator[Callable[[Endpoint], None]]:
-    """Hold the data folder for this process. Raises StoreInUse, which names the process that has it.
+    """Holds the data folder for this process. Raises StoreInUse, which names the process that has it.
 
-    Gives a way to announce where the process listens: the file's first line is its id, the second its
-    endpoint, so that other programs find a daemon wherever it was told to listen. The lock itself is the
-    kernel's, on an open file: it ends with its process, so none is ever stale.
+    Yields a function that announces the endpoint: the file's first line is the process id, the second the
+    endpoint, so that other programs find the daemon wherever it listens. The lock itself is the kernel's, on
+    an open file: it ends with its process, so no lock is ever stale.
     """
     _make_private(data_dir)
     descriptor = os.open(data_dir / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -51,7 +51,7 @@ def _write_line(descriptor: int, text: str, offset: int) -> None:
 
 @contextmanager
 def listening(endpoint: Endpoint) -> Iterator[tuple[socket.socket, Endpoint]]:
-    """A listening socket, and the endpoint with its real port. A Unix socket is removed at the end."""
+    """Yields a listening socket, and the endpoint with its real port. Removes a Unix socket at the end."""
     if isinstance(endpoint, TcpEndpoint):
         sock = _bind_tcp(endpoint)
         with sock:
@@ -101,7 +101,7 @@ def _bind_unix(endpoint: UnixEndpoint) -> socket.socket:
 
 
 def _make_private(folder: Path) -> None:
-    """A folder only this user can change: made so, or found so."""
+    """Makes a folder that only this user can change. Raises InvalidInput where others can change it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()
@@ -114,7 +114,7 @@ def _make_private(folder: Path) -> None:
 
 
 def _clear_stale(path: Path) -> None:
-    """Remove a socket that a daemon left behind when it was killed; refuse anything else that is there."""
+    """Removes a socket that a killed daemon left behind. Raises an error for anything else that is there."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -127,7 +127,7 @@ def _clear_stale(path: Path) -> None:
 
 
 def _answers(path: Path) -> bool:
-    """Only a refused connect proves that nobody listens; in any doubt somebody does."""
+    """Whether somebody listens. Only a refused connection proves that nobody does."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(PROBE_TIMEOUT_S)
         try:

@@ -1,4 +1,4 @@
-"""From a `Call` to the line that answers it: find the method, check the parameters, ask the memory."""
+"""Answers a `Call` with a line: finds the method, checks the parameters, asks the memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 def answer(memory: MemoryApi, call: Call) -> bytes:
-    """Carry out one call. Whatever happens, the outcome is a line; of a fault it says only that it was one."""
+    """Carries out one call. The outcome is always a line; for a fault of the daemon it gives no details."""
     try:
         return result_line(call.id, _carry_out(memory, call))
     except ClewError as error:

@@ -1,4 +1,4 @@
-"""The daemon's whole life: take the data folder, open the memory, listen, stop cleanly."""
+"""Runs the daemon: takes the data folder, opens the memory, listens, stops cleanly."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ SWITCH_INTERVAL_S = 0.0005
 """How long one thread keeps the interpreter while others wait; Python's 5 ms is the latency of a whole request."""
 
 COLLECT_AFTER = (20_000, 20, 50)
-"""When cyclic garbage is looked for. A request makes thousands of short-lived objects and hardly any cycle, and a full
-look through the process takes as long as half a request."""
+"""Thresholds of the garbage collector. A request makes thousands of short-lived objects and hardly any cycle, and a
+full collection takes as long as half a request."""
 
 SPARE_FILES = 128
-"""Open files besides one a client: the store, models, the log."""
+"""Open files beside one for each client: the store, models, the log."""
 
 
 def serve(config: Config, open_memory: Callable[[Config], MemoryApi]) -> int:
-    """Run a daemon until it is told to stop; the exit status. Raises a ClewError where it cannot start.
+    """Runs a daemon until it is told to stop, and gives the exit status. Raises a ClewError where it cannot start.
 
-    When it is ready, its endpoint stands alone on one line of the standard output.
+    When it is ready, it prints its endpoint, alone, on one line of the standard output.
     """
     _log_to_stderr(config.log_format)
     endpoint = parse_endpoint(config.endpoint)
@@ -61,13 +61,13 @@ def serve(config: Config, open_memory: Callable[[Config], MemoryApi]) -> int:
 
 
 def tune_interpreter() -> None:
-    """Set Python up for a process that does nothing but serve. A library would have no business to."""
+    """Tunes Python for a process that only serves. A library must not do that."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.set_threshold(*COLLECT_AFTER)
 
 
 def _read_authored(memory: MemoryApi) -> None:
-    """An agent without its rules must not start by mistake: hard text that does not fit stops the daemon here."""
+    """Loads the rules. Hard text that does not fit stops the daemon here: no agent may start without its rules."""
     for trouble in memory.call(LoadAuthored(notes=False)).degraded:
         log.warning("authored text: %s", trouble)
 
@@ -89,9 +89,9 @@ async def _run(server: Server, listener: socket.socket, endpoint: Endpoint) -> b
 
 
 def _close(memory: MemoryApi) -> bool:
-    """Close the memory, but do not wait for ever: a hung request may hold what closing needs.
+    """Closes the memory, but does not wait for ever: a hung request may hold what closing needs.
 
-    Whatever was acknowledged is on disk already, so leaving then loses nothing.
+    Every acknowledged write is on disk already, so leaving then loses nothing.
     """
     closing = threading.Thread(target=memory.close, name="clew-close", daemon=True)
     closing.start()
@@ -104,7 +104,7 @@ def _close(memory: MemoryApi) -> bool:
 
 
 def _allow_files(wanted: int) -> None:
-    """Raise the soft limit of open files where it is lower than the clients that may come."""
+    """Raises the soft limit of open files where it is lower than the number of clients."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

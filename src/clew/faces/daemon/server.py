@@ -1,4 +1,4 @@
-"""Accepts clients, and at the end lets them go with their answers."""
+"""Accepts clients, and at the end sends them their last answers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Server:
         self._stopping = False
 
     async def run(self, listener: socket.socket, stop: asyncio.Event, ready: Callable[[], None]) -> bool:
-        """Serve until `stop` is set. True when everything under way could be finished and answered."""
+        """Serves until `stop` is set. True where every running request ended and got its answer."""
         start = asyncio.start_unix_server if listener.family == socket.AF_UNIX else asyncio.start_server
-        server = await start(self._connected, sock=listener, limit=CHUNK_BYTES, backlog=BACKLOG)
+        server = await start(self._accept, sock=listener, limit=CHUNK_BYTES, backlog=BACKLOG)
         try:
             ready()
             await stop.wait()
@@ -39,7 +39,7 @@ class Server:
         self._service.workers.close()
         return drained
 
-    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             self._admit(writer)
         except ClewError as refusal:

@@ -1,11 +1,11 @@
-"""JSON-RPC 2.0 frames: a line of bytes to a `Call`, and an outcome back to a line.
+"""JSON-RPC 2.0 frames: reads a line of bytes as a `Call`, and writes an outcome as a line.
 
-Reading is strict. What is refused: text that is not UTF-8 JSON (NaN, Infinity and lone surrogates
-are not), nesting deeper than `MAX_DEPTH`, batches, ids that are neither numbers nor strings, and
-parameters that are not an object. Of two equal keys in an object the last one counts.
+Reading is strict. It refuses text that is not UTF-8 JSON (NaN, Infinity and lone surrogates are not),
+nesting deeper than `MAX_DEPTH`, batches, ids that are neither numbers nor strings, and parameters that
+are not an object. Of two equal keys in an object the last one counts.
 
-A refusal carries the id of the request wherever it can be known, because a client with several
-requests under way could not tell otherwise which of them failed.
+A refusal carries the id of the request wherever it is known, because a client with several running
+requests could not tell otherwise which of them failed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class InternalError(ClewError):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. Without an id it is a notification: carried out, never answered."""
+    """One request. Without an id it is a notification, which gets no answer."""
 
     id: Id | None
     method: str
@@ -60,10 +60,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What the daemon does for one name on the wire."""
+    """One method of the daemon."""
 
     params: type[Any]
-    """What its parameters are read as."""
+    """The type of its parameters."""
     act: Callable[[MemoryApi, Any], Any]
     writes: bool = False
     lets_writes_pass: bool = False
@@ -74,7 +74,7 @@ class Method:
 
 
 class BadFrame(Exception):
-    """A line that is not a request; holds the error to answer it with."""
+    """A line that is not a request, with the error that answers it."""
 
     def __init__(self, error: ClewError, request_id: Id | None = None) -> None:
         super().__init__(str(error))
@@ -115,12 +115,12 @@ def arguments(params: JsonObject, kind: type[T]) -> T:
 
 
 def result_line(request_id: Id | None, result: object) -> bytes:
-    """A success, as a line. Fails where the result cannot stand in JSON."""
+    """A result as a line. Fails where JSON cannot hold the result."""
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": result}, enc_hook=plain) + b"\n"
 
 
 def error_line(request_id: Id | None, error: ClewError) -> bytes:
-    """A failure, as a line. Never fails: the sentence is cut to a bound and made encodable."""
+    """An error as a line. Never fails: it cuts the sentence and replaces what cannot be encoded."""
     sentence = str(error)[:MAX_SENTENCE_CHARS].encode("utf-8", "replace").decode("utf-8")
     outcome = {"code": error.code, "message": sentence or type(error).__name__}
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": outcome}) + b"\n"
@@ -133,7 +133,7 @@ _HEAD = re.compile(
 
 
 def id_of_head(head: bytes) -> Id | None:
-    """The id of a frame too long to read, where it stands before the parameters, as it usually does."""
+    """The id of an overlong frame, where it comes before the parameters, as it usually does."""
     found = _HEAD.match(head)
     if found is None:
         return None
@@ -160,7 +160,7 @@ def _decode(line: bytes) -> Any:
 
 
 def _is_deep(frame: Any) -> bool:
-    """Whether containers nest beyond the bound; level by level, so that it needs no stack itself."""
+    """Whether containers nest beyond the bound. It goes level by level, so that it needs no stack itself."""
     level = [frame]
     for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _children(outer) if isinstance(inner, dict | list)]

@@ -1,1 +1,1 @@
-"""The programs that agents run in: how each calls Clew, and how it is told to."""
+"""The programs that agents run in: how each calls Clew, and how Clew gets into its settings."""

@@ -1,6 +1,6 @@
-"""What each host calls its events and fields, and the one shape in which all of them take an answer.
+"""The names that each host has for its events and fields, and the one shape of an answer that all of them take.
 
-Loaded by every hook: it may import nothing that takes time.
+Every hook loads this module, so it imports nothing that takes time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ END = "end"
 
 COMPACTED = "pre_compact"
 ENDED = "session_end"
-"""What the journal calls the moments before a session's history is replaced by a summary, and after its end."""
+"""The journal's names for the moments before a host compacts a session, and after its end."""
 
 EVENTS: dict[str, dict[str, str]] = {
     "claude-code": {
@@ -45,16 +45,16 @@ EVENTS: dict[str, dict[str, str]] = {
         "SessionEnd": END,
     },
 }
-"""By host: its name of an event, and what happened."""
+"""For each host: its name of an event, and what happened."""
 
 _REPLY = {"claude-code": "last_assistant_message", "codex": "last_assistant_message", "gemini": "prompt_response"}
 _IDENTITY = ("prompt_id", "turn_id", "timestamp")
-"""Fields that tell one delivery of an event from the next; which of them a host has differs."""
+"""Fields that tell events apart; each host has some of them."""
 
 _CONTEXT_OPENS = "<hook_context>"
 _CONTEXT_CLOSES = "</hook_context>"
 _CONTEXT_GAP = "\n\n"
-"""Gemini puts what a hook said at a session's start before the first prompt, between these, its own marks escaped."""
+"""Gemini puts the answer of a hook at a session's start before the first prompt, between these marks."""
 
 _TYPED_BY_A_PERSON = (None, "user", "sdk")
 _OWN_TOOLS = ("mcp__clew__", "mcp_clew_")
@@ -62,7 +62,7 @@ _FOLDERS_WITHOUT_A_NAME = frozenset({"", "app", "code", "dev", "home", "project"
 
 
 class Payload:
-    """What a host said on standard input, read by field and never trusted to have a shape."""
+    """The JSON object that a host sends, read field by field, because nothing guarantees its shape."""
 
     def __init__(self, host: str, event: str, fields: dict[str, object]) -> None:
         self.host = host
@@ -76,12 +76,12 @@ class Payload:
 
     @property
     def source(self) -> str | None:
-        """Of a session's start: how it came about. Of a prompt: who wrote it, if the host says so."""
+        """At a session's start: the cause. At a prompt: the writer, if the host names one."""
         return self.text("source") or None
 
     @property
     def prompt(self) -> str:
-        """What the user asked, without what hooks have put before it."""
+        """The user's prompt, without the text that hooks have put before it."""
         prompt, start = self.text("prompt"), 0
         while self.host == "gemini" and prompt.startswith(_CONTEXT_OPENS, start):
             end = prompt.find(_CONTEXT_CLOSES, start)
@@ -93,7 +93,7 @@ class Payload:
 
     @property
     def is_compacting(self) -> bool:
-        """Whether the history is about to be replaced. Gemini also says so before it looks whether it must."""
+        """Whether the host is about to compact. Gemini also sends this event before it knows whether it must."""
         return self.host != "gemini" or self.text("trigger") != "auto"
 
     @property
@@ -103,22 +103,22 @@ class Payload:
 
     @property
     def identity(self) -> str:
-        """Equal where an event is delivered again; empty where the host gives nothing to go by."""
+        """The same for each delivery of one event; empty where the host sends no such field."""
         return next((self.text(name) for name in _IDENTITY if self.text(name)), "")
 
     @property
     def outside(self) -> str | None:
-        """Where a prompt came from that nobody typed: a schedule, another agent, a channel."""
+        """The origin of a prompt that nobody typed: a schedule, another agent, a channel."""
         return None if self.source in _TYPED_BY_A_PERSON else f"{self.host}:{self.source}"
 
     @property
     def is_own_tool(self) -> bool:
-        """Whether the tool is Clew's: what was recalled once must not be learnt again."""
+        """Whether the tool is Clew's own. Clew must not learn again what it recalled."""
         return self.text("tool_name").startswith(_OWN_TOOLS)
 
     @property
     def project(self) -> str:
-        """The name of the folder worked in, where it says more than that it is a folder."""
+        """The name of the working folder; empty where it is no name of a project."""
         folder = self.text("cwd").rstrip("/")
         name = os.path.basename(folder)
         is_home = folder == os.path.expanduser("~")
@@ -133,5 +133,5 @@ class Payload:
 
 
 def answer(event: str, context: str) -> dict[str, object]:
-    """What a host reads as text to put before its model."""
+    """The answer in which a host finds text to put before its model."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}

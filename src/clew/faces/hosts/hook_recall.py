@@ -1,6 +1,6 @@
-"""What a hook puts before the model: packs and recall as the daemon framed them, less what the host has already.
+"""The text that a hook puts before the model: packs and recall from the daemon, without what the host has already.
 
-Loaded at every prompt: it may import nothing that takes time.
+Every prompt loads this module, so it imports nothing that takes time.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 MAX_QUERY_CHARS = 4_000
 PROMPT_BUDGET_TOKENS = 800
 PROMPT_SHARE = 0.6
-"""Of the time that is left: however slow memory is, there is time to hand over the turn."""
+"""The share of the remaining time for recall. The rest is for the turn, however slow memory is."""
 
 PROJECT_BUDGET_TOKENS = 400
 PROJECT_ITEMS = 6
 STATE = ("fact", "preference", "decision", "task", "plan")
-"""Kinds that say how things stand: all that is offered before anyone has asked anything."""
+"""Kinds that describe the present state: the only ones that Clew offers before anyone asks."""
 
 COMPACTION_BUDGET_TOKENS = 2_000
 TAIL_ALONE_TOKENS = 64
-"""The least budget there is: its answer holds the newest turns and has no room for anything else."""
+"""The smallest budget: its answer has room for the newest turns alone."""
 
 LEAST_WORDS = 3
-"""Of a prompt in ASCII without a number: shorter ones answer or direct, and ask for nothing that memory could know."""
+"""For a prompt in ASCII without a number. A shorter one answers or directs, and asks nothing that memory could know."""
 
 _COMMAND_SIGNS = ("/", "!")
 _HINTS_READ = 20
 
 
-def of_project(daemon: Daemon, user_id: str, project: str) -> str:
-    """How things stand with the project of this name, as far as memory has it by that name."""
+def recall_project(daemon: Daemon, user_id: str, project: str) -> str:
+    """The present state of the project with this name."""
     query = " ".join(project.replace("_", " ").replace("-", " ").split())
     if not query:
         return ""
@@ -41,12 +41,12 @@ def of_project(daemon: Daemon, user_id: str, project: str) -> str:
     return str(daemon.ask("pack", {**asked, "userId": user_id}).get("bundleText", ""))
 
 
-def for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str) -> str:
-    """What bears on a prompt and was not said in this session.
+def recall_for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str) -> str:
+    """What memory knows about a prompt, without the turns of this session, which the host shows to the model.
 
-    The host has the session before it, until it compacts it: from then on its turns may be recalled like any other.
+    After the host has compacted the session, Clew recalls its turns like any others.
     """
-    if not _says_something(prompt):
+    if not _has_question(prompt):
         return ""
     until = daemon.part_of_time(PROMPT_SHARE)
     asked = {"query": prompt[:MAX_QUERY_CHARS], "userId": user_id, "budgetTokens": PROMPT_BUDGET_TOKENS}
@@ -55,10 +55,10 @@ def for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str) -> st
     return str(daemon.ask("pack", {**asked, "excludeSession": session_id}, until).get("bundleText", ""))
 
 
-def after_compaction(daemon: Daemon, user_id: str, session_id: str) -> str:
-    """What the user laid down, and what was said, that bears on the newest question of the session.
+def recall_after_compaction(daemon: Daemon, user_id: str, session_id: str) -> str:
+    """The user's rules, and earlier words, that matter to the newest question of the session.
 
-    A question that a host did not put there, if the newest turns hold one.
+    Prefers a question that the user wrote to one that a host wrote.
     """
     from clew.text.speakers import other_writer
 
@@ -78,8 +78,8 @@ def _is_compacted(daemon: Daemon, session_id: str, until: float) -> bool:
     return any(entry["hook"] == COMPACTED for entry in entries)
 
 
-def _says_something(prompt: str) -> bool:
-    """Whether there is anything to look for. "Yes", "go on" or a command of the host's is near to everything short."""
+def _has_question(prompt: str) -> bool:
+    """Whether there is anything to look for. "Yes", "go on" or a command of the host resembles every short text."""
     said = prompt.strip()
     if said.startswith(_COMMAND_SIGNS):
         return False

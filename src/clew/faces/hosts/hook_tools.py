@@ -1,7 +1,7 @@
-"""The outcome of a tool as an event for the ledger: what was asked of it, what came of it, bounded.
+"""The outcome of a tool as an event for the ledger: the request and the response, both bounded.
 
-Hosts and tools disagree on where they put their words; the few fields known to hold them are tried in turn, and
-anything else is kept as the JSON it is. Loaded at every tool call: it may import nothing that takes time.
+Hosts and tools put their words into different fields. Clew tries the few fields that are known to hold words, and keeps
+anything else as JSON. Every tool call loads this module, so it imports nothing that takes time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_ASKED_CHARS = 300
 MAX_OUTCOME_CHARS = 1_500
-"""Of what is searched and quoted; more of it is in the payload."""
+"""For the text that Clew searches and quotes; the payload has more."""
 MAX_INPUT_CHARS = 16_000
 MAX_OUTPUT_CHARS = 48_000
 
@@ -37,8 +37,8 @@ _ASKED = (
 _OUTCOME = ("error", "stderr", "stdout", "output", "llmContent", "content", "text", "result")
 
 
-def observed(payload: Payload) -> dict[str, Any]:
-    """What a tool did. What it took from an address of the web says so."""
+def make_event(payload: Payload) -> dict[str, Any]:
+    """The event of one tool call; its source is the web address that the tool read, if any."""
     tool = payload.text("tool_name") or "tool"
     given, response = payload.value("tool_input"), payload.value("tool_response")
     outcome = _outcome(response) or payload.text("error")
@@ -46,7 +46,7 @@ def observed(payload: Payload) -> dict[str, Any]:
     event: dict[str, Any] = {
         "text": text,
         "tool": tool[:200],
-        "payload": {"input": _bounded(given, MAX_INPUT_CHARS), "outcome": _bounded(response, MAX_OUTPUT_CHARS)},
+        "payload": {"input": _bound(given, MAX_INPUT_CHARS), "outcome": _bound(response, MAX_OUTPUT_CHARS)},
     }
     address = given.get("url") if isinstance(given, dict) else None
     if isinstance(address, str) and address:
@@ -62,7 +62,7 @@ def _asked(given: object) -> str:
 
 
 def _outcome(response: object) -> str:
-    """The words of a response, wherever they stand in it."""
+    """The words of a response, from any of the known fields."""
     if isinstance(response, dict):
         words = [_outcome(response[name]) for name in _OUTCOME if response.get(name)]
         return "\n".join(filter(None, words)) if words else _json(response)
@@ -71,7 +71,7 @@ def _outcome(response: object) -> str:
     return "" if response is None else response if isinstance(response, str) else _json(response)
 
 
-def _bounded(value: object, max_chars: int) -> object:
+def _bound(value: object, max_chars: int) -> object:
     """The value itself, or its beginning and end as text."""
     text = value if isinstance(value, str) else _json(value)
     return value if len(text) <= max_chars else cut_middle(text, max_chars)

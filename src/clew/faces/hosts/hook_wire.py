@@ -1,8 +1,7 @@
-"""A short line to the daemon for a process that lives for one exchange: few imports, one deadline for all of it.
+"""A connection to the daemon for a process that lives for one exchange: few imports, one deadline for everything.
 
-The daemon is looked for at the endpoint that is named, and nowhere else; without one, where it listens by default, or
-where its lock file says. A store with an endpoint of its own, or one that asks for a token, is looked up by the
-ordinary code, which takes longer to load.
+The endpoint comes from the command. Without one, it comes from the daemon's lock file, or is the default. Where the
+settings name an endpoint, or the daemon asks for a token, the ordinary code finds them, which takes longer to load.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ _FILE_BYTES = 1 << 20
 
 
 class Daemon:
-    """One connection. What the daemon refuses, or does not answer in time, is answered with nothing."""
+    """One connection. A call that the daemon refuses, or does not answer in time, gives an empty result."""
 
     def __init__(self, data_dir: str, deadline: float, endpoint: str | None = None) -> None:
         self._deadline = deadline
         self._number = 0
         self._received = b""
         self.refusal: object = None
-        """The code of the error with which the newest call was answered, if it was."""
-        path = _socket_of(data_dir) if endpoint is None else _socket_at(endpoint)
+        """The error code of the newest call, if the daemon refused it."""
+        path = _find_socket(data_dir) if endpoint is None else _socket_path(endpoint)
         if path is None:
-            self._sock, token = _by_configuration(data_dir, endpoint, self._left_s())
+            self._sock, token = _connect_configured(data_dir, endpoint, self._left_s())
         else:
-            self._sock, token = _unix(path, self._left_s()), None
+            self._sock, token = _connect_unix(path, self._left_s()), None
         if token is not None:
             self.ask("authenticate", {"token": token})
 
@@ -44,11 +43,11 @@ class Daemon:
         self._sock.close()
 
     def part_of_time(self, share: float) -> float:
-        """When this share of the time that is left will have passed."""
+        """The moment at which this share of the remaining time is over."""
         return time.monotonic() + self._left_s() * share
 
     def ask(self, method: str, params: dict[str, Any], until: float | None = None) -> dict[str, Any]:
-        """The result of one call, waited for until then. What was asked is done even where nobody waits any more."""
+        """The result of one call; empty at that moment. The daemon does the work even where nobody waits any more."""
         self._number += 1
         self.refusal = None
         request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
@@ -61,7 +60,7 @@ class Daemon:
             return {}
 
     def _answer(self, until: float) -> dict[str, Any]:
-        """Of the newest call. Answers that come late for earlier ones are passed over."""
+        """The answer to the newest call. Passes over late answers to earlier ones."""
         while True:
             reply = json.loads(self._line(until))
             if isinstance(reply, dict) and reply.get("id") == self._number:
@@ -90,7 +89,7 @@ class Daemon:
 
 
 def default_data_dir() -> str:
-    """The data folder as every other command finds it."""
+    """The data folder, found as every other command finds it."""
     home = os.environ.get("CLEW_HOME")
     if home:
         return os.path.expanduser(home)
@@ -98,22 +97,22 @@ def default_data_dir() -> str:
     return os.path.join(base, "clew")
 
 
-def _socket_of(data_dir: str) -> str | None:
+def _find_socket(data_dir: str) -> str | None:
     """The daemon's Unix socket; None where only the configuration can say where it listens."""
-    if os.environ.get("CLEW_LISTEN") or b"listen" in _content_of(os.path.join(data_dir, "clew.toml")):
+    if os.environ.get("CLEW_LISTEN") or b"listen" in _read_file(os.path.join(data_dir, "clew.toml")):
         return None
-    announced = _content_of(os.path.join(data_dir, "daemon.lock")).decode("utf-8", "replace").split("\n")
+    announced = _read_file(os.path.join(data_dir, "daemon.lock")).decode("utf-8", "replace").split("\n")
     endpoint = announced[1] if len(announced) > 1 else ""
     if not endpoint:
         return os.path.join(data_dir, "clew.sock")
-    return _socket_at(endpoint)
+    return _socket_path(endpoint)
 
 
-def _socket_at(endpoint: str) -> str | None:
+def _socket_path(endpoint: str) -> str | None:
     return os.path.expanduser(endpoint.removeprefix("unix:")) if endpoint.startswith("unix:") else None
 
 
-def _content_of(path: str) -> bytes:
+def _read_file(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read(_FILE_BYTES)
@@ -121,15 +120,15 @@ def _content_of(path: str) -> bytes:
         return b""
 
 
-def _unix(path: str, timeout_s: float) -> socket.socket:
+def _connect_unix(path: str, timeout_s: float) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.settimeout(timeout_s)
     sock.connect(path)
     return sock
 
 
-def _by_configuration(data_dir: str, given: str | None, timeout_s: float) -> tuple[socket.socket, str | None]:
-    """A connection to the given endpoint, or to where the settings or a lock that is truly held say; and its token."""
+def _connect_configured(data_dir: str, given: str | None, timeout_s: float) -> tuple[socket.socket, str | None]:
+    """A connection, and its token: to the given endpoint, else to that of the settings or of a lock that is held."""
     from clew.config import Config
     from clew.wire.endpoint import UnixEndpoint, find_token, parse_endpoint
     from clew.wire.serving import serving_endpoint
@@ -137,5 +136,5 @@ def _by_configuration(data_dir: str, given: str | None, timeout_s: float) -> tup
     config = Config.load(data_dir=data_dir)
     endpoint = parse_endpoint(serving_endpoint(config) if given is None else given)
     if isinstance(endpoint, UnixEndpoint):
-        return _unix(endpoint.path, timeout_s), None
+        return _connect_unix(endpoint.path, timeout_s), None
     return socket.create_connection((endpoint.host, endpoint.port), timeout_s), find_token(endpoint, config)

@@ -1,6 +1,6 @@
-"""Whose memory a program of this machine's user keeps, where nobody says so.
+"""The user whose memory a program keeps, where no option names one.
 
-Loaded by every hook: it may import nothing that takes time.
+Every hook loads this module, so it imports nothing that takes time.
 """
 
 from __future__ import annotations

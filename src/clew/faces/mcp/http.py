@@ -1,4 +1,4 @@
-"""Serving over HTTP on this machine, and who may come in.
+"""Serves over HTTP on this machine, and refuses strangers.
 
 Every user of the machine can reach a port on loopback, and so can any page in a browser: by a form, by a script, or
 under a name of its own that leads to this machine. So each request must show the token, be addressed to this server by
@@ -29,7 +29,7 @@ SHUTDOWN_S = 5
 
 
 def serve_http(server: MCPServer, address: TcpEndpoint, token: str, announce: Callable[[str], None]) -> None:
-    """Serve until the process is told to stop; `announce` is given the URL once it is open."""
+    """Serves until the process is told to stop; `announce` gets the URL once the port is open."""
     with listening(address) as (listener, bound):
         assert isinstance(bound, TcpEndpoint)  # what a TCP endpoint becomes once it is bound
         app = server.streamable_http_app(
@@ -44,7 +44,7 @@ def serve_http(server: MCPServer, address: TcpEndpoint, token: str, announce: Ca
             timeout_graceful_shutdown=SHUTDOWN_S,
         )
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, _already_stopping)
+            signal.signal(number, _ignore_signal)
         announce(f"http://{str(bound).removeprefix('tcp:')}{PATH}")
         anyio.run(uvicorn.Server(config).serve, [listener])
 
@@ -54,12 +54,12 @@ _CHECKED_BEFORE = TransportSecuritySettings(enable_dns_rebinding_protection=Fals
 
 
 class Guard:
-    """Turns away every request that does not show who it is from, before anything else sees it."""
+    """Refuses every request without the token or from a foreign page, before anything else sees it."""
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
         self._app = app
         self._token = token
-        self._hosts = {f"{_bracketed(name)}:{port}" for name in LOOPBACK}
+        self._hosts = {f"{_bracket(name)}:{port}" for name in LOOPBACK}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
@@ -80,7 +80,7 @@ class Guard:
 
 
 def _only(headers: Headers, name: str) -> str | None:
-    """The value of a header that stands there once; of one that is repeated, nobody knows which counts."""
+    """The value of a header that occurs once; None for a repeated one, because nobody knows which value counts."""
     values = headers.getlist(name)
     return values[0] if len(values) == 1 else None
 
@@ -93,9 +93,9 @@ def _is_loopback(origin: str | None) -> bool:
         return False
 
 
-def _bracketed(host: str) -> str:
+def _bracket(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _already_stopping(_: int, __: object) -> None:
+def _ignore_signal(_: int, __: object) -> None:
     """The server repeats the signal that stopped it once it has closed; there is nothing left to do then."""

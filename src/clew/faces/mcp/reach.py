@@ -1,8 +1,8 @@
 """What one served user may read and remove.
 
-A model names records freely, so every name is checked before anything is read for it. The user's own collections
-are open, with what is shared by all (`global`, its facts, lore), and the sessions the user took part in. Whatever is
-somebody else's is answered as what does not exist: with the same words.
+A model names records freely, so Clew checks every name before it reads anything. A user may read their own
+collections, shared ones (`global`, its facts, lore), and sessions that they took part in. For a record of somebody else
+the answer is the same as for a record that does not exist.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from clew.core import identity
 from clew.errors import InvalidInput, NotFound
 
 MAX_READINGS = 16
-"""How many slashes a reference may hold: each gives another reading, and each reading is looked up."""
+"""The most slashes in a reference: each gives another reading, and Clew looks every reading up."""
 
 SESSION_LINES = 200
 SESSION_PAGES = 5
-"""How far into a session the user is looked for; one who takes part stands in nearly every line."""
+"""How far into a session Clew looks for the user, who appears in nearly every line of their sessions."""
 
 _ARCHIVE = identity.archive_of("")
 _SHARED = frozenset({identity.GLOBAL, identity.LORE, identity.facts_of(None), identity.plans_of(None)})
-_OF_SESSION = ("session", "session_raw", "session_summary")
+SESSION_KINDS = ("session", "session_raw", "session_summary")
 _SESSION_PREFIXES = (identity.guidance_of_session("_")[:-1], identity.ledger_of_session("_")[:-1])
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """One user's view of a store, and of the session that was named when serving began."""
+    """One user's view of a store, and of the session that the server was started for."""
 
     memory: MemoryApi
     user_id: str
     session_id: str | None = None
 
     def record(self, ref: str, max_chars: int) -> RecordView:
-        """The record a reference names, bounded. Raises NotFound, also where it is somebody else's."""
+        """The record that a reference names, bounded. Raises NotFound, also for a record of somebody else."""
         return self._open_records(ref, max_chars)[0]
 
     def check_own(self, ref: str) -> None:
@@ -48,7 +48,7 @@ class Reach:
             )
 
     def session(self, session_id: str) -> str | None:
-        """The session that is meant: the named one, or else that of this server. Raises NotFound."""
+        """The named session, or else that of this server. Raises NotFound."""
         if not session_id:
             return self.session_id
         if not self._took_part(session_id):
@@ -56,9 +56,9 @@ class Reach:
         return session_id
 
     def _open_records(self, ref: str, max_chars: int) -> list[RecordView]:
-        """Every record the reference can mean: ids may hold slashes, and then two records have one name.
+        """Every record that the reference can mean: ids may hold slashes, so two records may have one name.
 
-        All of them must be open to the user, so that it does not matter which one is taken. Raises NotFound.
+        The user must be allowed to read all of them, so that it does not matter which one is taken. Raises NotFound.
         """
         readings = identity.readings_of(ref)
         if len(readings) > MAX_READINGS:
@@ -96,7 +96,7 @@ class Reach:
         )
 
     def _read_only(self) -> tuple[str, ...]:
-        """What is about the user, and others said or the operator confirmed."""
+        """Collections about the user that hold words of others, or what the operator confirmed."""
         return (
             identity.replies_to(self.user_id),
             identity.facts_of(self.user_id),
@@ -104,7 +104,7 @@ class Reach:
         )
 
     def _took_part(self, session_id: str) -> bool:
-        """Whether something in the session was taken in for this user. The operator's word on it stands."""
+        """Whether the session holds a record of this user. The operator's own choice of a session needs no proof."""
         if session_id == self.session_id:
             return True
         cursor: int | None = 0
@@ -121,7 +121,7 @@ class Reach:
         return False
 
     def _has_any(self, session_id: str, ids: Sequence[str]) -> bool:
-        """Whether one of these turns and events of a session also stands among what is the user's."""
+        """Whether one of these turns and events of a session also belongs to a collection of the user."""
         names = [identity.turn_name(session_id, id_) for id_ in ids]
         places = (
             identity.turns_of(self.user_id),
@@ -134,7 +134,7 @@ class Reach:
 
 def session_in(collection: str) -> str | None:
     """The session whose turns, summaries, guidance or events a collection holds."""
-    if identity.kind_of(collection) in _OF_SESSION:
+    if identity.kind_of(collection) in SESSION_KINDS:
         return identity.owner_of(collection)
     prefix = next((prefix for prefix in _SESSION_PREFIXES if collection.startswith(prefix)), None)
     return None if prefix is None else collection.removeprefix(prefix)

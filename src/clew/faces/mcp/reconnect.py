@@ -1,4 +1,4 @@
-"""A memory that outlives its daemon: opened when it is first needed, and again when it was lost."""
+"""A memory that outlives its daemon: it opens at the first need, and again after a loss."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ R = TypeVar("R")
 
 
 class ReopeningMemory(MemoryApi):
-    """The operations of Clew on whatever `open_memory` gives: a daemon, or the store itself.
+    """The operations of Clew on the memory that `open_memory` gives: a daemon, or the store itself.
 
-    A request that finds no daemon is put once more to a memory opened anew, also where the daemon may have carried it
-    out: whoever uses this sends only requests that may be carried out twice.
+    Sends a request that finds no daemon once more, to a newly opened memory. The lost daemon may have carried it out,
+    so callers send only requests that may be carried out twice.
     """
 
     def __init__(self, open_memory: Callable[[], MemoryApi]) -> None:
@@ -43,7 +43,7 @@ class ReopeningMemory(MemoryApi):
             return self._memory
 
     def _drop(self, memory: MemoryApi) -> None:
-        """Another thread may have opened a new one already; that one stays."""
+        """Closes this memory; a newer one that another thread has opened stays."""
         with self._lock:
             if self._memory is memory:
                 self._memory = None

@@ -1,6 +1,6 @@
-"""Records as a model is shown them: in small shapes, and as quoted lines that nothing in them can leave.
+"""Records for a model: in small shapes, and as quoted lines that nothing inside them can leave.
 
-What is quarantined is never shown, whoever asks for it by name: a model would read it.
+Clew never shows quarantined text here, even to someone who asks for it by name, because a model would read it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def whole(record: api.RecordView) -> shapes.Whole:
 
 
 def pack_with_notes(bundle: api.Bundle) -> str:
-    """The text of a pack, and of what there is to say about it as much as the budget leaves room for."""
+    """The text of a pack, with as many of its notes as the budget leaves room for."""
     left = bundle.budget_tokens - bundle.used_tokens
     told = [bundle.bundle_text] if bundle.bundle_text else []
     for note in (*bundle.notes, *bundle.degraded):
@@ -105,7 +105,7 @@ def fact(view: api.FactView) -> shapes.Fact:
 
 
 def quoted_facts(found: Sequence[shapes.Fact]) -> str:
-    """Facts as framed quotations, each with since when it holds and its reference."""
+    """Facts as framed quotations, each with its dates and its reference."""
     return framed(
         Quoted(
             when=f"since {each.since}" + (f" until {each.until}" if each.until else ""),
@@ -157,7 +157,7 @@ def shown_text(record: api.RecordView) -> str:
 
 
 def who_said(record: api.RecordView) -> str:
-    """The name that was given, else the tool's, else the role; of what nobody said, what it is."""
+    """The speaker's name, else the tool's, else the role; for a text without a speaker, what it is."""
     if record.trust == Trust.QUARANTINED:
         return record.role or "unknown"
     named = _text_in(record, "speaker") or _text_in(record, "toolName")
@@ -166,7 +166,7 @@ def who_said(record: api.RecordView) -> str:
 
 
 def kind_of(record: api.RecordView) -> str:
-    """The kind it was given; else a summary is a note, and other texts are what they say."""
+    """The kind in its marks; else a summary is a note, and the wording decides for other texts."""
     given = value_of(record.marks, Mark.KIND)
     if isinstance(given, str):
         return given
@@ -190,7 +190,7 @@ def minute(ts_ms: int) -> str:
 
 
 def _payload(record: api.RecordView) -> str | None:
-    """What a captured event holds beside its text, or how it begins where it is kept apart."""
+    """The payload of a captured event, or its beginning where the payload is an artifact."""
     held = record.metadata.get("payload", record.metadata.get("preview"))
     if held is None or record.trust == Trust.QUARANTINED:
         return None

@@ -1,4 +1,4 @@
-"""Resources: what a client can attach to a conversation by its address."""
+"""Resources that a client can attach to a conversation by their address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server: one user's memory, its tools and its resources, over whatever carries the protocol."""
+"""The server: one user's memory, with its tools and resources, over any transport."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ the user, their work, or what was decided or tried before.
 
 - pack: first choice when a request may lean on earlier work; gives the few relevant lines, cited, within a budget.
 - search: to look for something particular; one line each. Then timeline (what was around it), get (the whole text), \
-expand (the turns a summary stands for).
+expand (the turns that a summary covers).
 - remember: when the user asks you to, or states a lasting fact, preference or decision. One self-contained statement \
 a call, with absolute dates. Not for passing remarks, guesses, secrets or what you read on a page.
 - forget: only when the user asks for it. Without confirm first; it removes for good.
@@ -27,7 +27,7 @@ Cite what you use by its reference, such as user:ada/m_5f0c."""
 
 
 def make_server(memory: MemoryApi, user_id: str, session_id: str | None = None) -> MCPServer:
-    """A server for one user; the session, if there is one, is the conversation it is used in."""
+    """A server for one user; the session, if given, is the conversation of the client."""
     server: MCPServer = MCPServer(
         "clew", title="Clew", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
@@ -38,5 +38,5 @@ def make_server(memory: MemoryApi, user_id: str, session_id: str | None = None) 
 
 
 def serve_stdio(server: MCPServer) -> None:
-    """Serve the process at the other end of standard input and output, until it closes them."""
+    """Serves the process at the other end of standard input and output, until it closes them."""
     server.run("stdio")

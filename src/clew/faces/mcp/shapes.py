@@ -1,4 +1,4 @@
-"""What the tools answer, as data. Small on purpose: a model reads every word of it."""
+"""The answers of the tools as data. They are small because a model reads every word."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Lines(Shape):
 
 
 class Whole(Shape):
-    """One record, as far as it was asked for."""
+    """One record, up to the length that was asked for."""
 
     ref: str = Field(description=REF)
     when: str
@@ -72,7 +72,7 @@ class Turn(Shape):
 
 
 class Closed(Shape):
-    """What was not opened, for want of room or depth; expand takes its id."""
+    """A node that was not opened, for want of room or depth; expand takes its id."""
 
     id: str
     kind: str
@@ -81,7 +81,7 @@ class Closed(Shape):
 
 class Expanded(Shape):
     text: str = Field(description="The turns word for word, as numbered quotations.")
-    turns: list[Turn] = Field(description="What stands behind the numbered lines, in their order.")
+    turns: list[Turn] = Field(description="The turns of the numbered lines, in their order.")
     closed: list[Closed]
     more_closed: int = Field(0, description="How many further ones were not opened and are not listed.")
 

@@ -1,4 +1,4 @@
-"""The tools: what a model may ask of one user's memory. Each is a few calls of `MemoryApi`."""
+"""The tools that a model has for one user's memory. Each makes a few calls of `MemoryApi`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from clew.core import identity
 from clew.core.model import Role, Trust
 from clew.errors import ClewError, InvalidInput, NotFound
 from clew.faces.mcp import render, shapes
-from clew.faces.mcp.reach import Reach, session_in
+from clew.faces.mcp.reach import SESSION_KINDS, Reach, session_in
 from clew.text.framing import quote
 from clew.text.redaction import Policy, redact
 
@@ -49,7 +49,7 @@ Around = Annotated[int, Field(ge=0, le=50)]
 
 
 class _Question(NamedTuple):
-    """What is asked of facts."""
+    """A question about facts."""
 
     subject: str
     predicate: str
@@ -74,7 +74,7 @@ class Tools:
             (self.facts, "Ask what is true", _READS),
             (self.forget, "Forget", _REMOVES),
         ):
-            server.add_tool(_telling(tool), title=title, description=inspect.getdoc(tool), annotations=hints)
+            server.add_tool(_report_errors(tool), title=title, description=inspect.getdoc(tool), annotations=hints)
 
     def search(
         self, query: Query, limit: Annotated[int, Field(ge=1, le=50)] = 10, session_id: SessionId = ""
@@ -155,7 +155,7 @@ class Tools:
         remembered = shapes.Remembered(
             ref=f"{collection}/{id_}", new=known is None, trust=kept.trust, redacted=list(redacted)
         )
-        return _answer(remembered, _said_of_memory(remembered))
+        return _answer(remembered, _describe_memory(remembered))
 
     def timeline(self, ref: Ref, before: Around = 5, after: Around = 5) -> Annotated[CallToolResult, shapes.Lines]:
         """What was around a record: the turns and tool outcomes of its session before and after it, oldest first."""
@@ -186,7 +186,7 @@ class Tools:
         query: Annotated[str, Field(max_length=4000, description="What must be among it where room is short.")] = "",
         budget_tokens: Annotated[int, Field(ge=64, le=50_000, description="Room for the turns.")] = 4000,
     ) -> Annotated[CallToolResult, shapes.Expanded]:
-        """The turns a summary stands for, word for word. Nothing a summary replaced is ever lost."""
+        """The turns that a summary covers, word for word. A summary never loses a turn."""
         session = self._session_of_nodes(session_id, ids)
         nodes = [_node_id(session, given) for given in ids]
         found = self.memory.expand(session, *nodes, budget_tokens=budget_tokens, query=query or None)
@@ -246,7 +246,7 @@ class Tools:
         return _answer(forgotten, text)
 
     def _facts_of(self, owner: str | None, asked: _Question) -> tuple[FactView, ...]:
-        """What answers a question among the facts of one owner, with what cannot be relied on."""
+        """The facts of one owner that answer a question, stale ones among them."""
         subject, predicate = asked.subject or None, asked.predicate or None
         if asked.history:
             return self.memory.facts_timeline(asked.subject, predicate, user_id=owner, limit=asked.limit).facts
@@ -257,15 +257,15 @@ class Tools:
         return (*found.facts, *found.stale)
 
     def _session_of_nodes(self, session_id: str, ids: list[str]) -> str:
-        """The session that is named, else that of the first whole reference, else that of this server."""
-        ref = next((given for given in ids if identity.kind_of(given) in _OF_SESSION and "/" in given), None)
+        """The named session, else that of the first whole reference, else that of this server."""
+        ref = next((given for given in ids if identity.kind_of(given) in SESSION_KINDS and "/" in given), None)
         session = self.reach.session(session_id) if session_id or ref is None else self._session_of_node(ref)
         if session is None:
             raise InvalidInput("session_id is needed: the session the summary is of; or give its whole reference")
         return session
 
     def _session_of_node(self, ref: str) -> str | None:
-        """Looked for where summaries and turns stay for good: they leave the active view of their session."""
+        """Looks where summaries and turns stay for good: they may leave the active view of their session."""
         _, _, rest = ref.partition(":")
         for kind in ("session_summary", "session_raw"):
             with suppress(NotFound):
@@ -278,24 +278,21 @@ _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent
 _REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
-_OF_SESSION = ("session", "session_raw", "session_summary")
-
-
-def _telling(tool: Callable[P, CallToolResult]) -> Callable[P, CallToolResult]:
-    """The tool, with what Clew raises on purpose as an answer that a model can read and act on."""
+def _report_errors(tool: Callable[P, CallToolResult]) -> Callable[P, CallToolResult]:
+    """Makes the errors that Clew raises on purpose into answers that a model can read and act on."""
 
     @functools.wraps(tool)
-    def told(*arguments: P.args, **named: P.kwargs) -> CallToolResult:
+    def guarded(*arguments: P.args, **named: P.kwargs) -> CallToolResult:
         try:
             return tool(*arguments, **named)
         except ClewError as error:
             return CallToolResult(content=[TextContent(type="text", text=error.message)], is_error=True)
 
-    return told
+    return guarded
 
 
 def _answer(shape: shapes.Shape, text: str, notes: list[str] | None = None) -> CallToolResult:
-    """The same twice: as data, and as text for clients that show only that."""
+    """The answer twice: as data, and as text for clients that show text alone."""
     readable = "\n".join(filter(None, (text, *(f"Note: {note}." for note in notes or ()))))
     return CallToolResult(
         content=[TextContent(type="text", text=readable)], structured_content=shape.model_dump(mode="json")
@@ -303,7 +300,7 @@ def _answer(shape: shapes.Shape, text: str, notes: list[str] | None = None) -> C
 
 
 def _node_id(session_id: str, given: str) -> str:
-    """The id of a node of a session, where its whole reference was given, too."""
+    """The id of a node of a session, from its id or its whole reference."""
     places = (identity.session, identity.session_raw, identity.session_summary)
     prefixes = (f"{place(session_id)}/" for place in places)
     return next((given.removeprefix(prefix) for prefix in prefixes if given.startswith(prefix)), given)
@@ -319,11 +316,11 @@ def _moment(text: str) -> int:
 
 
 def _memory_id(text: str) -> str:
-    """Made from what can be kept under any policy: a secret that is cut out must not shine through a hash."""
+    """A hash of the text under the strictest redaction, so that it tells nothing of a secret."""
     return f"m_{identity.digest('mcp', redact(text, Policy.PII).text, size_bytes=identity.ID_BYTES).hex()}"
 
 
-def _said_of_memory(kept: shapes.Remembered) -> str:
+def _describe_memory(kept: shapes.Remembered) -> str:
     sentences = [f"{'Remembered' if kept.new else 'Known already'}: {kept.ref}."]
     if kept.redacted:
         sentences.append(f"Cut out before it was written: {', '.join(kept.redacted)}.")

@@ -1,8 +1,8 @@
-"""Conversations that other programs wrote down, read as turns: streamed, line by line, whatever a line holds.
+"""Reads conversations that other programs wrote down as turns, line by line.
 
-A reader gives each turn an id from the file's own ids, so that reading a file again, or one that has grown, gives
-the same turns. What no human typed has a source, which makes it untrusted; only a transcript's own program speaks as
-the system.
+A reader makes the id of each turn from the file's own ids, so that reading a file again, or one that has grown, gives
+the same turns. Text that no human typed gets a source, which makes it untrusted. Only the program that wrote the
+transcript speaks as the system.
 """
 
 from clew.faces.transcripts.formats import Format, detect, read_turns

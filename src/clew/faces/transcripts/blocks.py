@@ -1,6 +1,6 @@
 """The content of a message: a text, or blocks of text, thinking, tool calls, tool results and pictures.
 
-Hosts name the same blocks differently; here they become one shape. What is no text leaves a visible mark.
+Hosts name the same blocks differently; here they become one shape. A block without text leaves a visible mark.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clew.errors import InvalidInput
 from clew.text.cutting import beginning
 
 CALL_CHARS = 2000
-"""How much of a tool call's arguments is kept with the turn that makes it: enough to be found by."""
+"""How much of a tool call's arguments its turn keeps: enough for search."""
 
 CALLS = frozenset({"toolCall", "tool_use", "server_tool_use", "mcp_tool_use"})
 RESULTS = frozenset({"tool_result"})
@@ -24,7 +24,7 @@ _THINKING = frozenset({"thinking", "redacted_thinking"})
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a tool answered."""
+    """The answer of a tool."""
 
     call_id: str | None
     text: str
@@ -47,7 +47,7 @@ class Content:
 
 
 def read_content(content: Any) -> Content:
-    """Raises InvalidInput where it is neither a text nor a list of blocks."""
+    """Reads a text or a list of blocks. Raises InvalidInput for anything else."""
     if isinstance(content, str):
         return Content([content])
     if content is None:
@@ -83,7 +83,7 @@ def _add(read: Content, block: Any) -> None:
 
 
 def describe_call(name: str, arguments: Any) -> str:
-    """A tool call as people read it: the tool, then one argument a line."""
+    """A tool call in words: the tool, then one argument a line."""
     given = arguments.items() if isinstance(arguments, dict) else [("arguments", arguments)] if arguments else []
     text = "\n".join([f"[calls {name}]", *(f"{key}: {_value(value)}" for key, value in given)])
     if len(text) <= CALL_CHARS:
@@ -96,7 +96,7 @@ def _value(value: Any) -> str:
 
 
 def _mark(kind: str, block: dict[str, Any]) -> str:
-    """A picture or file by its type and size, as `[image: image/png, 12,345 bytes]`."""
+    """A picture or file by its type and size, such as `[image: image/png, 12,345 bytes]`."""
     source = block.get("source")
     holder = source if isinstance(source, dict) else block
     types = _strings(holder.get(key) for key in ("mimeType", "media_type", "mime_type"))

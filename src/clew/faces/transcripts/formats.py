@@ -1,4 +1,4 @@
-"""Which format a file has, and the turns it holds."""
+"""Detects the format of a file and reads its turns."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from clew.errors import InvalidInput
 from clew.faces.transcripts.claude_code import ClaudeCodeReader
-from clew.faces.transcripts.lines import NESTED, decoded, numbered
+from clew.faces.transcripts.lines import NESTED, decode_line, number_lines
 from clew.faces.transcripts.openclaw import OpenClawReader
-from clew.faces.transcripts.order import calls_first, entries
+from clew.faces.transcripts.order import order_calls_first, read_entries
 from clew.faces.transcripts.plain import PlainReader
 from clew.faces.transcripts.tally import Tally
 from clew.faces.transcripts.turns import Reader, Turn, TurnMaker
@@ -18,7 +18,7 @@ from clew.faces.transcripts.turns import Reader, Turn, TurnMaker
 
 class Format(StrEnum):
     CLEW = "clew"
-    """Clew's own export, which holds records and not only turns."""
+    """Clew's own export, which holds all kinds of records."""
     OPENCLAW = "openclaw"
     CLAUDE_CODE = "claude-code"
     PLAIN = "plain"
@@ -29,10 +29,10 @@ _CLAUDE_CODE_NOTES = ("leafUuid", "messageId", "parentUuid", "sessionId")
 
 
 def detect(lines: Iterable[bytes]) -> Format | None:
-    """The format that the first line which can be told speaks for; None where none can."""
-    for _, line in numbered(lines):
+    """The format of the first line that has a known one; None where no line has."""
+    for _, line in number_lines(lines):
         try:
-            found = _format_of(decoded(line))
+            found = _format_of(decode_line(line))
         except InvalidInput:
             continue
         if found is not None:
@@ -49,12 +49,12 @@ def read_turns(
     limit_bytes: int,
     tally: Tally,
 ) -> Iterator[Turn]:
-    """The turns of a transcript in order, while `tally` counts them; a line that cannot be read is set aside there.
+    """The turns of a transcript in order. Counts them in `tally`, and sets a line aside there that it cannot read.
 
-    Turns go to `session_id`; without one, to the session the file names, or else to `file_session`.
+    Turns go to `session_id`; without one, to the session that the file names, or else to `file_session`.
     """
     reader = _reader(form, TurnMaker(form.value, tally, limit_bytes), session_id, file_session)
-    for entry in calls_first(lines) if form is Format.CLAUDE_CODE else entries(lines):
+    for entry in order_calls_first(lines) if form is Format.CLAUDE_CODE else read_entries(lines):
         try:
             if isinstance(entry.value, InvalidInput):
                 raise entry.value

@@ -12,7 +12,7 @@ import msgspec
 from clew.errors import InvalidInput
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
-"""A longer line is set aside unread; one with several pictures stays far below."""
+"""Readers set a longer line aside unread; one with several pictures is far shorter."""
 
 NESTED = "nested too deeply"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -24,22 +24,22 @@ class BadLine:
     reason: str
 
 
-def numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold something, each with its number from 1."""
+def number_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, each with its number from 1."""
     for number, line in enumerate(lines, start=1):
         content = line.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else line.strip()
         if content:
             yield number, content
 
 
-def decoded(line: bytes) -> dict[str, Any]:
-    """The object on a line. Raises InvalidInput with what is wrong with it."""
+def decode_line(line: bytes) -> dict[str, Any]:
+    """The object on a line. Raises InvalidInput with the reason."""
     if len(line) > MAX_LINE_BYTES:
         raise InvalidInput(f"longer than {MAX_LINE_BYTES:,} bytes")
     try:
         return _object(line)
     except InvalidInput:
-        whole = _with_whole_characters(line) if b"\\u" in line else None
+        whole = _replace_halves(line) if b"\\u" in line else None
         if whole is None:
             raise
     return _object(whole)
@@ -56,8 +56,8 @@ def _object(line: bytes) -> dict[str, Any]:
         raise InvalidInput(NESTED) from error
 
 
-def _with_whole_characters(line: bytes) -> bytes | None:
-    """The line with half characters replaced: programs that cut texts by UTF-16 units write such halves down."""
+def _replace_halves(line: bytes) -> bytes | None:
+    """Replaces half characters, which programs write that cut texts by UTF-16 units."""
     try:
         return json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace")
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """Sessions of OpenClaw, and of the pi agent it is built on: a header, then one entry a line.
 
-An entry of the type `message` holds a message of the user, of the assistant, or the result of a tool; others note a
-change of model, or hold what an extension or a compaction put into the prompt.
+An entry of the type `message` holds a message of the user, of the assistant, or the result of a tool. Others note a
+change of model, or hold text that an extension or a compaction put into the prompt.
 """
 
 from __future__ import annotations
@@ -12,27 +12,35 @@ from typing import Any
 from clew.api import JsonObject
 from clew.errors import InvalidInput
 from clew.faces.transcripts.blocks import Content, describe_call, read_content
-from clew.faces.transcripts.turns import RECALLED, Turn, TurnMaker, kind_of, outcome, session_named
+from clew.faces.transcripts.turns import (
+    RECALLED,
+    Turn,
+    TurnMaker,
+    choose_session,
+    describe_outcome,
+    kind_of,
+    outcome_text,
+)
 from clew.faces.transcripts.words import parts_of
 from clew.text.speakers import other_writer
 
 _HOST = "openclaw"
 GUEST = "openclaw:guest"
-"""The source of what somebody other than the agent's owner wrote."""
+"""The source of text that somebody other than the agent's owner wrote."""
 
 EXTENSION = "openclaw:extension"
-"""The source of what an extension or a hook put into the prompt."""
+"""The source of text that an extension or a hook put into the prompt."""
 SUMMARY = "openclaw:summary"
-"""The source of what a model wrote in place of turns: it repeats the words of anybody."""
+"""The source of a model's summary of turns, which may repeat the words of anybody."""
 MEMORY_TOOLS = frozenset({"memory_search", "memory_get"})
-"""How Clew's tools are called in OpenClaw."""
+"""The names of Clew's tools in OpenClaw."""
 
 _IN_THE_PROMPT = {
     "custom_message": ("content", EXTENSION),
     "compaction": ("summary", SUMMARY),
     "branch_summary": ("summary", SUMMARY),
 }
-"""Entries whose text went into the prompt and which nobody said, with the field that holds it and its source."""
+"""Entries with text for the prompt that nobody said: the field with the text, and its source."""
 _SPOKEN_BY_NOBODY = {
     "system": ("system", None),
     "custom": ("user", EXTENSION),
@@ -40,7 +48,7 @@ _SPOKEN_BY_NOBODY = {
     "compactionSummary": ("user", SUMMARY),
     "branchSummary": ("user", SUMMARY),
 }
-"""Roles of messages that neither side of the conversation said, with the role and the source they get."""
+"""Roles of messages that neither side of the conversation said: the role and the source that they get."""
 _HEARTBEAT_REPLY = "HEARTBEAT_OK"
 _HEARTBEAT_FILE = "HEARTBEAT.md"
 
@@ -61,9 +69,9 @@ class OpenClawReader:
             field, source = _IN_THE_PROMPT[kind]
             return self._turn(entry, {}, line, "user", read_content(entry.get(field)).text, source=source)
         if kind == "session":
-            self._maker.worked_in(entry.get("cwd"))
+            self._maker.enter_folder(entry.get("cwd"))
         if kind == "session" and self._given_session is None:
-            self._session_id = session_named(entry.get("id"), self._session_id)
+            self._session_id = choose_session(entry.get("id"), self._session_id)
         self._maker.tally.passed_over[kind] += 1
         return ()
 
@@ -103,18 +111,16 @@ class OpenClawReader:
             yield from self._turn(entry, message, line, "user", content.text, source=source)
 
     def _assistant(self, entry: dict[str, Any], message: dict[str, Any], content: Content, line: int) -> Iterator[Turn]:
-        self._maker.opened(content.calls)
+        self._maker.open_calls(content.calls)
         yield from self._turn(entry, message, line, "assistant", content.text, call_ids=content.calls)
 
     def _result(self, entry: dict[str, Any], message: dict[str, Any], content: Content, line: int) -> Iterator[Turn]:
         call, tool = message.get("toolCallId"), message.get("toolName")
         call_id = call if isinstance(call, str) and call else None
-        called = self._maker.answered(call_id)
+        called = self._maker.close_call(call_id)
         name = tool if isinstance(tool, str) and tool else called or "tool"
-        details: JsonObject = {"toolName": name}
-        if message.get("isError") is True:
-            details["isError"] = True
-        said = RECALLED if name in MEMORY_TOOLS else outcome(name, content.text)
+        details = describe_outcome(name, failed=message.get("isError") is True)
+        said = RECALLED if name in MEMORY_TOOLS else outcome_text(name, content.text)
         yield from self._turn(entry, message, line, "tool", said, call_id=call_id, metadata=details)
 
     def _command(self, entry: dict[str, Any], message: dict[str, Any], line: int) -> Iterator[Turn]:
@@ -137,7 +143,7 @@ class OpenClawReader:
         source: str | None = None,
         metadata: JsonObject | None = None,
     ) -> Iterator[Turn]:
-        """The turn of an entry; none where it says nothing, as a reply that was broken off."""
+        """The turn of an entry; none where its text is blank, as that of an interrupted reply."""
         if not text.strip():
             self._maker.tally.passed_over["empty message"] += 1
             return
@@ -150,7 +156,7 @@ class OpenClawReader:
 
 
 def _source(message: dict[str, Any]) -> str | None:
-    """None for the agent's owner; guests, other sessions and the host itself speak in the user's name, too."""
+    """None for the agent's owner; guests, other sessions and the host also write messages of the user."""
     kind = kind_of(message.get("provenance"))
     if kind not in (None, "external_user"):
         return f"openclaw:{kind}"

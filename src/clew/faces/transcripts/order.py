@@ -1,7 +1,7 @@
-"""Lines in the order in which they were said: the result of a tool behind its call.
+"""Puts the result of a tool behind its call.
 
-A host that writes down what happened as it happens can write a result before the call it answers. Such a line is held
-back until the one with the call has been read. Only so many lines are looked ahead, and the others keep their places.
+A host may write a result before the call that it answers. Clew holds such a line back until it has read the call. It
+looks a bounded number of lines ahead, and the others keep their places.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from clew.errors import InvalidInput
 from clew.faces.transcripts.blocks import CALLS, RESULTS
-from clew.faces.transcripts.lines import decoded, numbered
+from clew.faces.transcripts.lines import decode_line, number_lines
 
 AHEAD_LINES = 64
 AHEAD_BYTES = 8 * 1024 * 1024
@@ -21,7 +21,7 @@ AHEAD_BYTES = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line, decoded, or why it could not be."""
+    """A decoded line, or the reason why there is none."""
 
     line: int
     value: dict[str, Any] | InvalidInput
@@ -30,23 +30,23 @@ class Entry:
     answers: frozenset[str] = frozenset()
 
 
-def entries(lines: Iterable[bytes]) -> Iterator[Entry]:
-    """Every line that holds something, as it stands."""
-    for number, line in numbered(lines):
+def read_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
+    """Every line that is not blank, in the order of the file."""
+    for number, line in number_lines(lines):
         try:
-            value = decoded(line)
+            value = decode_line(line)
         except InvalidInput as error:
             yield Entry(number, error)
         else:
             yield Entry(number, value, len(line), _ids(value, CALLS, "id"), _ids(value, RESULTS, "tool_use_id"))
 
 
-def calls_first(lines: Iterable[bytes]) -> Iterator[Entry]:
-    """The same, with results behind their calls where these are not far ahead."""
+def order_calls_first(lines: Iterable[bytes]) -> Iterator[Entry]:
+    """The same, with results behind their calls where a call is not far ahead."""
     ahead: deque[Entry] = deque()
     held: dict[str, list[Entry]] = {}
     size_bytes = 0
-    for entry in entries(lines):
+    for entry in read_entries(lines):
         ahead.append(entry)
         size_bytes += entry.size_bytes
         while len(ahead) > AHEAD_LINES or (size_bytes > AHEAD_BYTES and len(ahead) > 1):
@@ -57,7 +57,7 @@ def calls_first(lines: Iterable[bytes]) -> Iterator[Entry]:
 
 
 def _next(ahead: deque[Entry], held: dict[str, list[Entry]]) -> Iterator[Entry]:
-    """The first line ahead, and what waited for it; none where it has to wait itself."""
+    """The first line ahead and the lines that waited for it; none where it has to wait itself."""
     entry = ahead.popleft()
     nothing: frozenset[str] = frozenset()
     found = (other.calls & entry.answers for other in ahead) if entry.answers else ()
@@ -71,7 +71,7 @@ def _next(ahead: deque[Entry], held: dict[str, list[Entry]]) -> Iterator[Entry]:
 
 
 def _ids(entry: dict[str, Any], kinds: frozenset[str], key: str) -> frozenset[str]:
-    """Of the calls that a line makes, or answers; none where it is no message."""
+    """The ids of the calls that a line makes, or answers; none where it is no message."""
     message = entry.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []

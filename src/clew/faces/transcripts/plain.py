@@ -1,8 +1,8 @@
 """Conversations as plain JSONL: one `{"role": ..., "text": ...}` object a line.
 
-`content` may stand for `text`; `id`, `ts` (milliseconds or ISO 8601), `speaker`, `toolCallId`,
-`toolCallIds` and `metadata` are optional; whatever else a line holds is kept as metadata. A line
-without an id gets one from its place and content, so that reading a file again stores nothing twice.
+`content` may replace `text`; `id`, `ts` (milliseconds or ISO 8601), `speaker`, `toolCallId`,
+`toolCallIds` and `metadata` are optional; other fields of a line become metadata. A line without an
+id gets one from its place and content, so that reading a file again stores nothing twice.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from clew.api import Message
 from clew.core.identity import ID_BYTES, checked_id, digest, turn_id
 from clew.core.model import Role, role_of
 from clew.errors import InvalidInput
-from clew.faces.transcripts.lines import BadLine, decoded, numbered
-from clew.faces.transcripts.tally import OTHERS
+from clew.faces.transcripts.lines import BadLine, decode_line, number_lines
 from clew.faces.transcripts.turns import Turn, TurnMaker, iso_ms
-from clew.faces.transcripts.words import told_apart
-from clew.text.cutting import cut_end
+from clew.faces.transcripts.words import split_writers
 
 _HOST = "host"
-"""What a source begins with, where nobody says which host it was."""
+"""The beginning of a source where no host is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +32,24 @@ class Transcript:
 
 
 def read_transcript(lines: Iterable[bytes], session_id: str, max_text_bytes: int) -> Transcript:
-    """Every line as a message or as a bad line with its number; blank lines are passed over."""
+    """Every line as a message or as a bad line with its number; passes over blank lines."""
     transcript = Transcript([], [])
     seen: dict[str, bytes] = {}
-    for number, line in numbered(lines):
+    for number, line in number_lines(lines):
         try:
-            message = _message(decoded(line), number, session_id)
+            message = _message(decode_line(line), number, session_id)
             if len(message.text.encode("utf-8")) > max_text_bytes:
                 raise InvalidInput(f"text is longer than {max_text_bytes:,} bytes")
             _refuse_other_content(message, seen)
         except InvalidInput as error:
             transcript.bad.append(BadLine(number, error.message))
         else:
-            transcript.messages.extend(told_apart(message, _HOST))
+            transcript.messages.extend(split_writers(message, _HOST))
     return transcript
 
 
 class PlainReader:
-    """Turns of one session, which the file does not name."""
+    """Reads the turns of one session, which the file does not name."""
 
     def __init__(self, maker: TurnMaker, session_id: str) -> None:
         self._maker = maker
@@ -61,21 +59,14 @@ class PlainReader:
     def read(self, entry: dict[str, Any], line: int) -> Iterable[Turn]:
         message = _message(entry, line, self._session_id)
         _refuse_other_content(message, self._seen)
-        self._maker.opened(dict.fromkeys(message.tool_call_ids, ""))
+        self._maker.open_calls(dict.fromkeys(message.tool_call_ids, ""))
         if role_of(message.role) is Role.TOOL_RESULT:
-            self._maker.answered(message.tool_call_id)
-        return [self._turn(part, line) for part in told_apart(message, _HOST)]
-
-    def _turn(self, message: Message, line: int) -> Turn:
-        tally = self._maker.tally
-        bounded = cut_end(message.text, self._maker.limit_bytes)
-        tally.cut += bounded is not message.text
-        tally.add_turn(self._session_id, message.role if message.source is None else OTHERS, message.ts)
-        return Turn(self._session_id, line, msgspec.structs.replace(message, text=bounded))
+            self._maker.close_call(message.tool_call_id)
+        return [self._maker.admit(part, self._session_id, line) for part in split_writers(message, _HOST)]
 
 
 class _Line(msgspec.Struct, kw_only=True):
-    """The fields of a line that mean something here."""
+    """The fields of a line that Clew knows."""
 
     role: str
     text: str | None = None
@@ -116,7 +107,7 @@ def _unknown(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_other_content(message: Message, seen: dict[str, bytes]) -> None:
-    """A turn is never changed, so one id cannot stand for two texts of one file."""
+    """Raises InvalidInput where two texts of one file have one id, because a turn never changes."""
     assert message.id is not None  # every message read here has been given one
     content = digest(message.role, message.text, size_bytes=ID_BYTES)
     if seen.setdefault(message.id, content) != content:

@@ -1,4 +1,4 @@
-"""What reading a transcript came to: the counts a receipt shows."""
+"""The counts of a transcript that a receipt shows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from clew.faces.transcripts.lines import BadLine
 
 LISTED_BAD_LINES = 1000
-"""Bad lines that are kept by number and reason; further ones are counted."""
+"""The most bad lines with number and reason; further ones only count."""
 OTHERS = "others"
-"""How turns are counted that stand in the user's name and that the user did not write."""
+"""The count of turns in the user's name that the user did not write."""
 
 
 @dataclass(slots=True)
@@ -26,13 +26,13 @@ class Tally:
     uncoupled: int = 0
     """Tool results that answer no call of the file."""
     thinking: int = 0
-    """Passages of thinking, which are left out."""
+    """Passages of thinking, which no turn keeps."""
     attachments: int = 0
-    """Pictures and files, of which type and size are kept."""
+    """Pictures and files, of which turns keep type and size."""
     cut: int = 0
-    """Texts that were too long and were cut."""
+    """Texts that were too long and lost their end."""
     passed_over: Counter[str] = field(default_factory=Counter)
-    """Lines that hold no turn, by what they are."""
+    """Lines without a turn, by their kind."""
     first_ts: int | None = None
     last_ts: int | None = None
     bad: list[BadLine] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Tally:
 
     @property
     def unanswered(self) -> int:
-        """Tool calls without a result: the last ones of a file that still grows, or ones that were broken off."""
+        """Tool calls without a result: the last ones of a growing file, or interrupted ones."""
         return self.calls - self.coupled
 
     def add_turn(self, session_id: str, role: str, ts: int | None) -> None:

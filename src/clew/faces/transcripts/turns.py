@@ -1,4 +1,4 @@
-"""How a turn is made from what a line says: its id, its time, its bounded text, its place in the counts."""
+"""Makes a turn from a line: its id, its time, its bounded text, its place in the counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+import msgspec
+
 from clew.api import JsonObject, Message
 from clew.core.identity import ID_BYTES, MAX_ID_LENGTH, checked_id, digest
 from clew.errors import InvalidInput
@@ -18,10 +20,10 @@ from clew.text.framing import FRAMES
 
 MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 OWN_TOOLS = ("mcp__clew__", "mcp_clew_", "clew_")
-"""How the tools are called by which an agent asks Clew."""
+"""How the names of Clew's own tools begin."""
 RECALLED = "[recalled from Clew]"
 OPEN_CALLS = 10_000
-"""Tool calls that wait for their result at once; the oldest are forgotten first."""
+"""The most tool calls that wait for their result; the oldest are forgotten first."""
 
 _HOMES = frozenset({"home", "Users"})
 _FOLDERS_WITHOUT_A_NAME = frozenset({"", "app", "code", "dev", "home", "project", "repo", "root", "src", "tmp", "work"})
@@ -32,7 +34,7 @@ _KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A message, where it belongs, and the line it was read from."""
+    """A message, its session, and its line in the file."""
 
     session_id: str
     line: int
@@ -40,14 +42,14 @@ class Turn:
 
 
 class Reader(Protocol):
-    """Reads one format. Holds what has to be known from one line to the next."""
+    """Reads one format, and remembers from one line to the next."""
 
     def read(self, entry: dict[str, Any], line: int) -> Iterable[Turn]:
-        """The turns of one line, none where it holds none. Raises InvalidInput where it makes no sense."""
+        """The turns of one line, which may be none. Raises InvalidInput where the line makes no sense."""
 
 
 class TurnMaker:
-    """Makes the turns of one file. A text that is longer than `limit_bytes` as JSON is cut, and says so."""
+    """Makes the turns of one file. Cuts a text that is longer than `limit_bytes` as JSON, with a mark."""
 
     def __init__(self, host: str, tally: Tally, limit_bytes: int) -> None:
         self.tally = tally
@@ -58,22 +60,22 @@ class TurnMaker:
         self._ts: int | None = None
         self._folder = ""
 
-    def worked_in(self, folder: Any) -> None:
-        """Remember the folder that turns are said in. One inside it is a part of the same project."""
+    def enter_folder(self, folder: Any) -> None:
+        """Remembers the working folder. A folder inside it is a part of the same project."""
         if isinstance(folder, str):
             steps = "/".join(step for step in folder.replace("\\", "/").split("/") if step)
             if not self._project() or not f"{steps}/".startswith(f"{self._folder}/"):
                 self._folder = steps
 
     def moment(self, *times: Any) -> int | None:
-        """The first that can be read as a time; the time of the line before where none can."""
+        """The first value that is a time; the time of the line before where none is."""
         self._ts = next((ts for ts in map(time_ms, times) if ts is not None), self._ts)
         return self._ts
 
     def id_of(self, given: Any, session_id: str, role: str, ts: int | None, also: str = "") -> str:
-        """The file's own id; else one from whose turn it is, when, and how many like it came before.
+        """The file's own id; else one from the speaker, the time, and the number of like turns before.
 
-        The text is no part of it: a secret that is cut out later must not shine through a hash.
+        The text is no part of it: its hash would tell something of a secret that redaction removes.
         """
         if isinstance(given, str) and 0 < len(given) <= MAX_ID_LENGTH // 2 and given.isprintable():
             return given
@@ -81,15 +83,15 @@ class TurnMaker:
         self._occurrences[key] += 1
         return f"t_{digest(key.hex(), str(self._occurrences[key]), size_bytes=ID_BYTES).hex()}"
 
-    def opened(self, calls: Mapping[str, str]) -> None:
-        """Remember tool calls until their results come."""
+    def open_calls(self, calls: Mapping[str, str]) -> None:
+        """Remembers tool calls until their results come."""
         self.tally.calls += len(calls)
         self._open_calls.update(calls)
         while len(self._open_calls) > OPEN_CALLS:
             del self._open_calls[next(iter(self._open_calls))]
 
-    def answered(self, call_id: str | None) -> str | None:
-        """The tool whose call this answers; None where the file holds no such call."""
+    def close_call(self, call_id: str | None) -> str | None:
+        """Forgets an answered call and gives its tool; None where the file holds no such call."""
         name = None if call_id is None else self._open_calls.pop(call_id, None)
         if name is None:
             self.tally.uncoupled += 1
@@ -111,12 +113,9 @@ class TurnMaker:
         source: str | None = None,
         metadata: JsonObject | None = None,
     ) -> Turn:
-        bounded = cut_end(text, self.limit_bytes)
-        self.tally.cut += bounded is not text
-        self.tally.add_turn(session_id, role if source is None else OTHERS, ts)
         message = Message(
             role=role,
-            text=bounded,
+            text=text,
             id=id_,
             ts=ts,
             tool_call_ids=tuple(call_ids),
@@ -124,38 +123,49 @@ class TurnMaker:
             source=source,
             metadata={"host": self._host} | self._project() | (metadata or {}),
         )
-        return Turn(session_id, line, message)
+        return self.admit(message, session_id, line)
+
+    def admit(self, message: Message, session_id: str, line: int) -> Turn:
+        """Cuts the text of a message to the limit and counts the turn."""
+        text = cut_end(message.text, self.limit_bytes)
+        self.tally.cut += text is not message.text
+        self.tally.add_turn(session_id, message.role if message.source is None else OTHERS, message.ts)
+        return Turn(session_id, line, msgspec.structs.replace(message, text=text))
 
     def _project(self) -> JsonObject:
-        """The name of the folder worked in, and never the way there; none where it says no more than a home does."""
+        """The name of the working folder, without its path; none where that is no name of a project."""
         *above, name = self._folder.split("/")
         is_home = bool(above) and above[-1] in _HOMES
         says_nothing = name.lower() in _FOLDERS_WITHOUT_A_NAME or len(name) not in _PROJECT_CHARS
         return {} if is_home or says_nothing else {"project": name}
 
 
-def session_named(name: Any, otherwise: str) -> str:
-    """The session a line names; the other where it names none."""
+def choose_session(name: Any, otherwise: str) -> str:
+    """The session that a line names; the other where it names none."""
     return checked_id(name, "session id") if isinstance(name, str) and name else otherwise
 
 
 def kind_of(origin: Any) -> str | None:
-    """What a line says of where it came from: a short name; None where it says nothing."""
+    """A short name for the origin of a line; None where the line names none."""
     kind = origin.get("kind") if isinstance(origin, dict) else origin
     if kind is None:
         return None
     return kind if isinstance(kind, str) and _KIND.fullmatch(kind) else "other"
 
 
-def outcome(tool: str, text: str) -> str:
-    """What is kept of a tool's words: of Clew's own none, since what was recalled once must not be learnt again."""
+def describe_outcome(tool: str, *, failed: bool) -> JsonObject:
+    return {"toolName": tool, "isError": True} if failed else {"toolName": tool}
+
+
+def outcome_text(tool: str, text: str) -> str:
+    """The text that Clew keeps of a tool's outcome: none from its own tools, since it must not learn its own recall."""
     if tool.startswith(OWN_TOOLS) or text.lstrip().startswith(_FRAME_OPENINGS):
         return RECALLED
     return text if text.strip() else "[no output]"
 
 
 def time_ms(value: Any) -> int | None:
-    """Milliseconds since 1970 of a number of them or an ISO 8601 time; None where it is neither."""
+    """Milliseconds since 1970, from such a number or an ISO 8601 time; None for anything else."""
     if isinstance(value, str):
         try:
             return iso_ms(value)

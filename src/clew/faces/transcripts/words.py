@@ -1,4 +1,4 @@
-"""Words in the user's name as turns: what was typed as the user's, the words of others with their source."""
+"""Splits words in the user's name into turns: the user's own, and the words of others with their source."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ class Part:
     metadata: JsonObject = field(default_factory=dict)
 
 
-def by_another(text: str, writer: str, host: str) -> Part:
-    """Words in the user's name that the user did not write."""
+def foreign_part(text: str, writer: str, host: str) -> Part:
+    """A turn in the user's name that the user did not write."""
     return Part("user", text, source=f"{host}:{writer}")
 
 
 def command_output(text: str) -> Part | None:
-    """What a command printed; None where the text is something else."""
+    """The output of a command; None where the text is something else."""
     words = speakers.printed(text)
     return None if words is None else _part(words, "")
 
 
 def parts_of(blocks: Iterable[str], host: str, *, one_writer_each: bool = False) -> list[Part]:
-    """The turns of blocks in the user's name: what was typed as one, then what was put beside it, by who wrote it."""
+    """The turns of blocks in the user's name: the typed words as one, then those of others, by their writer."""
     return [_part(words, host) for words in speakers.words_of(blocks, one_writer_each=one_writer_each)]
 
 
-def told_apart(message: Message, host: str) -> list[Message]:
-    """A message as one turn of each of its writers. One that nobody else wrote in stays as it is."""
+def split_writers(message: Message, host: str) -> list[Message]:
+    """A message as one turn for each of its writers; unchanged where there is one writer."""
     is_users = role_of(message.role) is Role.USER and message.source is None and message.tool_call_id is None
     if not is_users or speakers.other_writer(message.text) is None:
         return [message]
@@ -60,4 +60,4 @@ def told_apart(message: Message, host: str) -> list[Message]:
 def _part(words: speakers.Words, host: str) -> Part:
     if words.tool is not None:
         return Part("tool", words.text, metadata={"toolName": words.tool})
-    return Part("user", words.text) if words.writer is None else by_another(words.text, words.writer, host)
+    return Part("user", words.text) if words.writer is None else foreign_part(words.text, words.writer, host)

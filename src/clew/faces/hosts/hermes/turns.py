@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 TEXT_BYTES, REQUEST_BYTES, CALL_CHARS = 100_000, 400_000, 2000
-"""How long a text, a request and the description of a tool call may be."""
+"""The most for a text, a request and the description of a tool call."""
 
 HOST = "hermes"
 OWN_TOOLS = "clew_"
@@ -21,8 +21,8 @@ Message = dict[str, Any]
 def turns_of(user: Any, assistant: Any, messages: Sequence[Any]) -> list[Message]:
     """One exchange as turns: the user's words, the tool calls and results behind the reply, the reply.
 
-    Their ids are made here, once: what is delivered again is kept once, and an exchange in the same words is another.
-    They tell nothing of the words, since a secret that is cut out later must not shine through them.
+    Gives each turn a random id, once: a repeated delivery has the same ids, and another exchange in the same words has
+    others. An id made from the words would tell something of a secret that redaction removes.
     """
     known = [message for message in messages if isinstance(message, dict)]
     last_user = max((place for place, message in enumerate(known) if message.get("role") == "user"), default=None)
@@ -36,7 +36,7 @@ def turns_of(user: Any, assistant: Any, messages: Sequence[Any]) -> list[Message
     now_ms = time.time_ns() // 1_000_000
     return [
         turn
-        | {"id": f"h_{key}_{place}", "ts": now_ms, "text": bounded(turn["text"])}
+        | {"id": f"h_{key}_{place}", "ts": now_ms, "text": cut_text(turn["text"])}
         | {"metadata": {"host": HOST, **turn.get("metadata", {})}}
         for place, turn in enumerate(turns)
         if turn["text"].strip()
@@ -44,14 +44,14 @@ def turns_of(user: Any, assistant: Any, messages: Sequence[Any]) -> list[Message
 
 
 def _step(message: Message, tools: Mapping[str | None, str]) -> Message | None:
-    """A message behind the reply as a turn; None for what is neither the assistant's nor a tool's.
+    """A message behind the reply as a turn; None where neither the assistant nor a tool wrote it.
 
-    What was recalled from Clew must not be learnt again.
+    Replaces the output of Clew's own tools, which Clew must not learn again.
     """
     text = _text(message.get("content"))
     if message.get("role") == "tool":
         name, call_id = message.get("name") or message.get("tool_name"), _id(message.get("tool_call_id"))
-        tool = whole(name) if isinstance(name, str) and name else tools.get(call_id, "tool")
+        tool = replace_halves(name) if isinstance(name, str) and name else tools.get(call_id, "tool")
         said = RECALLED if tool.startswith(OWN_TOOLS) else text or "[no output]"
         return {"role": "tool", "text": said, "toolCallId": call_id, "metadata": {"toolName": tool}}
     if message.get("role") != "assistant":
@@ -74,7 +74,7 @@ def _function(call: Message) -> Mapping[str, Any]:
 
 
 def _tool_of(call: Message) -> str:
-    return whole(str(_function(call).get("name") or "tool"))
+    return replace_halves(str(_function(call).get("name") or "tool"))
 
 
 def _call(call: Message) -> str:
@@ -85,7 +85,7 @@ def _call(call: Message) -> str:
 
 def _id(value: Any) -> str | None:
     """The id of a tool call as text: some models number their calls."""
-    return None if value is None or value == "" else whole(str(value))
+    return None if value is None or value == "" else replace_halves(str(value))
 
 
 def _text(content: Any) -> str:
@@ -96,21 +96,21 @@ def _text(content: Any) -> str:
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
-def bounded(text: str) -> str:
-    """The text, or its beginning with its whole size."""
-    text = whole(text)
+def cut_text(text: str) -> str:
+    """The text, or its beginning with the size of all of it."""
+    text = replace_halves(text)
     if len(json.dumps(text)) <= TEXT_BYTES:
         return text
     return f"{_beginning(text, TEXT_BYTES // 6)}\n[cut: {len(text.encode('utf-8')):,} bytes in all]"
 
 
-def whole(text: str) -> str:
-    """The text without half characters, which no daemon takes."""
+def replace_halves(text: str) -> str:
+    """Replaces half characters, which no daemon takes."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _beginning(text: str, chars: int) -> str:
-    """Whole words alone, and no key without its end: Clew would not recognise half of a secret as one."""
+    """The beginning, in whole words, without a key that lacks its end: Clew would not recognise half of a secret."""
     if len(text) <= chars:
         return text
     piece = text[:chars]
@@ -121,7 +121,7 @@ def _beginning(text: str, chars: int) -> str:
 
 
 def batches(turns: Sequence[Message]) -> list[list[Message]]:
-    """The turns in groups that each fit a request."""
+    """Groups the turns so that each group fits a request."""
     groups: list[list[Message]] = [[]]
     size = 0
     for turn in turns:

@@ -1,4 +1,4 @@
-"""The daemon of Clew over its socket, by the standard library alone, and what is on its way there."""
+"""Talks to the daemon of Clew over its socket, with the standard library alone, and queues requests for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEEP_S = 10.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 WAITING_REQUESTS = 500
 REFUSED = frozenset({-32602, -32011, -32012, -32015})
-"""What the daemon says of a request that it will never take."""
+"""Error codes for a request that the daemon will never take."""
 UNREACHABLE = 0
 
 Request = tuple[str, dict[str, Any]]
@@ -28,7 +28,7 @@ log = logging.getLogger("clew.hermes")
 
 
 class Trouble(Exception):
-    """Why the daemon gave no answer; `code` is its own, or UNREACHABLE."""
+    """Why the daemon gave no result; `code` is the daemon's, or UNREACHABLE."""
 
     def __init__(self, message: str, code: int = UNREACHABLE) -> None:
         super().__init__(message)
@@ -36,7 +36,7 @@ class Trouble(Exception):
 
 
 class Daemon:
-    """One connection a call: calls are rare, and a connection that hangs then hinders nothing else."""
+    """Opens a connection for each call: calls are rare, and a connection that hangs then hinders no other."""
 
     def __init__(self, endpoint: str, token_file: str | None = None) -> None:
         self._endpoint = endpoint
@@ -95,10 +95,10 @@ def _exchange(connection: socket.socket, method: str, params: Mapping[str, Any],
 
 
 class Outbox:
-    """Requests on their way, in order, carried by one thread while there are any.
+    """A queue of requests, which one thread delivers in order.
 
-    Each is kept until the daemon took or refused it. A batch is taken as a whole or not at all, so the turns of one
-    that is refused go on alone: only the turn at fault is lost.
+    A request stays until the daemon takes or refuses it. The daemon refuses a batch as a whole; the outbox then sends
+    each of its turns alone, so that only the turn at fault is lost.
     """
 
     def __init__(self, daemon: Daemon) -> None:
@@ -121,7 +121,7 @@ class Outbox:
             self._changed.notify_all()
 
     def drain(self, timeout_s: float) -> bool:
-        """Whether everything was delivered. Waits only while deliveries succeed: a daemon that is gone stays so."""
+        """Waits while deliveries succeed, and tells whether all are done. A daemon that is gone stays so."""
         with self._changed:
             self._changed.wait_for(lambda: not self._requests or self._fails, timeout_s)
             return not self._requests
@@ -134,7 +134,7 @@ class Outbox:
     def _carry(self) -> None:
         pause_s = FIRST_PAUSE_S
         while (request := self._next()) is not None:
-            if self._delivered(request):
+            if self._deliver(request):
                 pause_s = FIRST_PAUSE_S
                 continue
             with self._changed:
@@ -142,15 +142,15 @@ class Outbox:
             pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
     def _next(self) -> Request | None:
-        """The oldest request; None where the thread has nothing left to do, and another is started for the next."""
+        """The oldest request. None where there is none: then this thread ends, and the next request starts another."""
         with self._changed:
             if self._requests and not self._stopped:
                 return self._requests[0]
             self._thread = None
             return None
 
-    def _delivered(self, request: Request) -> bool:
-        """Whether the daemon took it, or refused it for good; either way it is done with."""
+    def _deliver(self, request: Request) -> bool:
+        """Sends a request. True where the daemon took it, or refused it for good."""
         alone: list[Request] = []
         try:
             self._daemon.call(*request, KEEP_S)
@@ -159,7 +159,7 @@ class Outbox:
                 log.warning("turns wait for Clew: %s", trouble)
                 self._note(fails=True)
                 return False
-            alone = _each_alone(request)
+            alone = _split_batch(request)
             if not alone:
                 log.warning("Clew refused a turn, which is not kept: %s", trouble)
         with self._changed:
@@ -175,8 +175,8 @@ class Outbox:
             self._changed.notify_all()
 
 
-def _each_alone(request: Request) -> list[Request]:
-    """A request for every turn of a batch; none where it holds no more than one."""
+def _split_batch(request: Request) -> list[Request]:
+    """A request for every turn of a batch; none where it holds one turn at most."""
     method, params = request
     messages = params.get("messages", ())
     return [(method, params | {"messages": [message]}) for message in messages] if len(messages) > 1 else []

@@ -31,7 +31,7 @@ export function commandLine(plugin, program, config) {
   });
 }
 
-/** An action whose failure is one line and a status. */
+/** Runs an action; a failure gives one line and a status. */
 function saying(action) {
   return async (...given) => {
     try {
@@ -60,7 +60,7 @@ async function diagnose(plugin, config) {
   return findings;
 }
 
-/** Text of others on a terminal: without what could steer it. */
+/** Removes from text of others what could steer a terminal. */
 function printable(text) {
   return String(text).replace(/[\p{Cc}\p{Cf}]+/gu, " ");
 }

@@ -1,15 +1,15 @@
-/** The context engine: what the host asks before, in and after every turn. */
+/** The context engine: answers the host before, in and after every turn. */
 import { remember } from "./bounded.mjs";
 import { memoryPrompt } from "./memory.mjs";
 import {
   batches,
-  clipped,
-  finished,
+  clipText,
+  dropRunningTurn,
+  giveIds,
   idAfter,
-  identified,
   isWorthStoring,
-  newest,
-  owable,
+  keepNewest,
+  newestMessages,
   textOf,
   wireHistory,
   wireMessage,
@@ -27,11 +27,11 @@ const QUERY_CHARS = 32_000;
 const IDS_ASKED = 300;
 const BYTES_A_TOKEN = 4;
 
-/** How the host takes a compaction that changed nothing as harmless: for any other reason it fails the turn. */
+/** The host takes a compaction without effect as harmless for this reason alone; for any other it fails the turn. */
 const NOTHING = "nothing to compact";
 
 const CONFLICT = -32011;
-/** Errors that come again however often a message is sent: other content under its id, not valid, too large. */
+/** Errors that no repetition changes: other content under the same id, not valid, too large. */
 const REFUSED = new Set([CONFLICT, -32602, -32015]);
 
 export class Engine {
@@ -63,7 +63,7 @@ export class Engine {
     }
   }
 
-  /** Stores a turn that the host holds for complete. Throws where that fails: the host then keeps it and asks again. */
+  /** Stores a turn that is complete for the host. Throws where that fails: the host then keeps it and asks again. */
   async commitTurn({ sessionId, sessionKey, messages, isHeartbeat }) {
     const turn = this.#delivered(messages, sessionKey);
     if (isHeartbeat || isHidden(sessionKey)) {
@@ -78,7 +78,7 @@ export class Engine {
     return { status: known ? "duplicate" : "committed" };
   }
 
-  /** How hosts before `commitTurn` deliver: several times a turn, with ever more of it. */
+  /** Takes a turn from hosts before `commitTurn`, which deliver it several times, with ever more of it. */
   async afterTurn({ messages, prePromptMessageCount = 0, ...about }) {
     await this.#deliver(about, messages, prePromptMessageCount);
   }
@@ -95,7 +95,7 @@ export class Engine {
     if (isHidden(request.sessionKey)) return newestOf(request.messages, request.tokenBudget);
     const session = this.#session(request.sessionId);
     const own = request.messages.filter((message) => !session.isQuote(message));
-    const turns = identified(own);
+    const turns = giveIds(own);
     const person = this.#plugin.readerIn(request.sessionKey, own);
     const asked = { person, prompt: request.prompt ?? "", lastId: turns.at(-1)?.id ?? "" };
     const room = session.roomFor(asked, request.tokenBudget);
@@ -107,8 +107,8 @@ export class Engine {
     }
   }
 
-  /** Makes the next context smaller. Where the host names the size of its prompt, that must shrink whatever can be
-   * folded: what is recalled goes first, then the tail down to its base. */
+  /** Makes the next context smaller. Where the host names the size of its prompt, it must shrink even if no turn can be
+   * compacted: recalled text goes first, then the tail down to its base. */
   async compact({ sessionId, tokenBudget, currentTokenCount, force, abortSignal }) {
     const session = this.#session(sessionId);
     const saved = session.shrink(currentTokenCount, tokenBudget);
@@ -126,8 +126,8 @@ export class Engine {
     }
   }
 
-  /** Lets the daemon fold what the last turn pushed out of the tail. The host may wait for this before a turn, so
-   * it only starts the work. */
+  /** Lets the daemon compact the turns that the last one pushed out of the tail. The host may wait for this before a
+   * turn, so it only starts the work. */
   async maintain({ sessionId }) {
     const session = this.#session(sessionId);
     if (session.grown) {
@@ -161,7 +161,7 @@ export class Engine {
       const since = session.beganAt(asked, own);
       const context = await this.#ask({ sessionId, ...asked, room, since }, turns);
       answer = session.keep({ ...asked, at: performance.now(), ...answerOf(context) });
-      this.#catchUp({ sessionId, sessionKey }, finished(turns, asked.prompt));
+      this.#catchUp({ sessionId, sessionKey }, dropRunningTurn(turns, asked.prompt));
     }
     const addition = [answer.authored, await memoryLines].filter(Boolean).join("\n\n");
     return session.took({
@@ -175,9 +175,9 @@ export class Engine {
     const params = {
       sessionId,
       ...(person ? { userId: person } : {}),
-      messages: newest(turns, room.budget).map(wireMessage),
+      messages: newestMessages(turns, room.budget).map(wireMessage),
       since,
-      ...(prompt ? { query: clipped(prompt.toWellFormed(), QUERY_CHARS) } : {}),
+      ...(prompt ? { query: clipText(prompt.toWellFormed(), QUERY_CHARS) } : {}),
       ...budgetFields(room.budget),
       ...(Number.isFinite(room.limit) ? { limitTokens: Math.max(Math.floor(room.limit), 64) } : {}),
     };
@@ -186,14 +186,14 @@ export class Engine {
     return context;
   }
 
-  /** Whose memory a turn adds to: that of the one person who speaks in it. What a subagent is told is nobody's. */
+  /** The owner of the memory that a turn adds to: the one person who speaks in it. A subagent's orders have none. */
   #writer(sessionKey, messages) {
     const { speaker } = this.#plugin.link.speakers.at(sessionKey);
     return personOf(this.#plugin, conversationOf(sessionKey), speakerAmong(messages) ?? speaker);
   }
 
-  /** Stores what the host knows and never delivered: a session older than Clew, and turns it answered alone while no
-   * daemon was there. One look at a time, beside the turn: what it misses is there for the next. */
+  /** Stores turns that the host never delivered: of a session older than Clew, and from a time without a daemon. One run
+   * at a time goes beside the turn; the next run finds the turns that this one misses. */
   #catchUp(about, turns) {
     const session = this.#session(about.sessionId);
     if (session.isCatchingUp) return;
@@ -203,7 +203,7 @@ export class Engine {
       .finally(() => (session.isCatchingUp = false));
   }
 
-  /** What will still be delivered is left to that: only then it is known whose words they are. */
+  /** Leaves out turns that the host will still deliver: only then does Clew know whose words they are. */
   async #takeOver({ sessionId, sessionKey }, session, turns) {
     const owed = new Set(session.owed.map(({ message }) => message.id));
     const open = turns.filter((turn) => isWorthStoring(turn) && !session.isStored(turn) && !owed.has(turn.id));
@@ -216,7 +216,7 @@ export class Engine {
     await this.#storeRuns(sessionId, messages, { isHistory: true });
   }
 
-  /** The ids of those turns that a session of the store does not hold. */
+  /** The ids of the turns that a session of the store lacks. */
   async #notIn(sessionId, session, turns) {
     const missing = new Set(turns.map(({ id }) => id));
     for (let start = 0; start < turns.length; start += IDS_ASKED) {
@@ -229,8 +229,8 @@ export class Engine {
     return missing;
   }
 
-  /** The host copies sessions: a branch begins with all that was said before it. Turns that another session of the same
-   * person holds are not stored again; their ids are given. */
+  /** The ids of turns that another session of the same person holds. The host copies sessions: a branch begins with all
+   * earlier turns, and Clew does not store them again. */
   async #standElsewhere(sessionId, said) {
     const first = said.find(({ person, turn }) => person && turn.role === "user");
     if (!first) return new Set();
@@ -244,7 +244,7 @@ export class Engine {
     return new Set(theirs.map(({ id }) => id).filter((id) => !missing.has(id)));
   }
 
-  /** Each turn of a history with whose memory it adds to: a reply belongs to whoever was answered. */
+  /** Each turn of a history with the owner of its memory: a reply belongs to the person it answers. */
   #attributed(sessionKey, turns) {
     const conversation = conversationOf(sessionKey);
     let person = personOf(this.#plugin, conversation, null);
@@ -254,7 +254,7 @@ export class Engine {
     });
   }
 
-  /** For hosts that deliver each message once and go on: what cannot be stored now is tried again with the next. */
+  /** For hosts that deliver each message once: tries a message again with the next one where it cannot store it now. */
   async #deliver({ sessionId, sessionKey, isHeartbeat }, messages, passedOver = 0) {
     const session = this.#session(sessionId);
     const turn = this.#delivered(messages, sessionKey, passedOver);
@@ -270,7 +270,7 @@ export class Engine {
       session.owed = [];
       return receipts.filter((receipt) => receipt.stored).length;
     } catch (error) {
-      session.owed = owable(owed);
+      session.owed = keepNewest(owed);
       this.#plugin.complain("messages wait to be stored", error);
       return 0;
     }
@@ -313,9 +313,9 @@ export class Engine {
     return receipts;
   }
 
-  /** One message the daemon will never take must not hold up the others. Where its id is taken by other words, those of
-   * the host's history are the same message as it was delivered. A delivered one is another message of the same moment
-   * and goes under the next id; where that is taken, too, it is there already. */
+  /** Gets past a message that the daemon refuses, so that it does not hold up the others. Where other words have its
+   * id, a message of the host's history is the delivered one in another form. A delivered message is another one of the
+   * same moment and takes the next id; where that is taken, too, the daemon has it already. */
   async #sendEach(batch, send, isHistory) {
     for (const message of batch) {
       for (const id of isHistory ? [message.id] : [message.id, idAfter(message.id)]) {
@@ -327,9 +327,9 @@ export class Engine {
     }
   }
 
-  /** What the host delivers, as it is kept: all of it, or what comes after the first messages. */
+  /** The delivered messages in the form to keep: all of them, or those after the first ones. */
   #delivered(messages, sessionKey, passedOver = 0) {
-    const turns = identified(messages).slice(passedOver).filter(isWorthStoring);
+    const turns = giveIds(messages).slice(passedOver).filter(isWorthStoring);
     return turns.map((turn) => wireTurn(turn, this.#plugin, sessionKey));
   }
 
@@ -339,7 +339,7 @@ export class Engine {
   }
 }
 
-/** What is needed of a context: how many of the newest messages stay, and what is quoted after them, as data. */
+/** The parts of a context that the host needs: the number of newest messages, and the quotations after them. */
 function answerOf(context) {
   const quoted = [context.guidanceText, context.recalledText].filter(Boolean).join("\n\n");
   return {
@@ -363,23 +363,23 @@ function newestOf(messages, tokenBudget = Infinity) {
   return { messages: messages.slice(best.start), estimatedTokens: best.tokens };
 }
 
-/** How a compaction ended. */
+/** The outcome of a compaction for the host. */
 function compactResult(receipt, currentTokens, saved) {
   const { didCompact, tokensBefore, tokensAfter, turnsRemoved, summaries, degraded } = receipt;
-  const done = `${summaries.length} summaries stand for ${turnsRemoved} turns now`;
+  const done = `${summaries.length} summaries cover ${turnsRemoved} turns now`;
   if (saved > 0) return shrunkResult(currentTokens, saved, [...(didCompact ? [done] : []), ...degraded].join("; "));
   const outcome = didCompact ? done : `${NOTHING}: no turns outside the tail could be made smaller`;
   const result = { tokensBefore, tokensAfter, details: { turnsRemoved, summaries: summaries.length } };
   return { ok: true, compacted: didCompact, reason: [outcome, ...degraded].join("; "), result };
 }
 
-/** The next context is smaller, whether or not turns were folded. */
+/** The outcome where the next context is smaller, with or without compacted turns. */
 function shrunkResult(currentTokens, saved, more) {
   const reason = [`the next context takes ${saved} tokens less`, more].filter(Boolean).join("; ");
   return { ok: true, compacted: true, reason, result: { tokensBefore: currentTokens, tokensAfter: currentTokens - saved } };
 }
 
-/** The daemon takes budgets within bounds; a host's may be whatever is left of a window. */
+/** Brings a budget within the bounds of the daemon; a host may give whatever is left of a window. */
 function budgetFields(tokenBudget) {
   if (!Number.isFinite(tokenBudget)) return {};
   return { budgetTokens: Math.min(Math.max(Math.floor(tokenBudget), 64), 10_000_000) };

@@ -2,10 +2,10 @@
  * Clew as the memory and the context engine of an OpenClaw agent.
  *
  * The plugin only connects: a daemon (`clew up`) keeps and finds everything, over its socket. Without one
- * the agent goes on with what the host has. Every call has a deadline, since the host sets none, and what
- * leaves this process is built field by field in `messages.mjs`: never the host's own objects.
+ * the agent goes on with what the host has. Every call has a deadline, since the host sets none. `messages.mjs`
+ * builds everything that leaves this process field by field, and never sends the host's own objects.
  *
- * There is no build and nothing to install: plain modules, and of Node only what is built in.
+ * There is no build and nothing to install: these are plain modules on Node's own library.
  */
 import { join } from "node:path";
 
@@ -57,19 +57,19 @@ class Plugin {
     return this.link.call(method, params, options);
   }
 
-  /** Whose memory the operator reads at the command line: the configured person's, else the agent's. */
+  /** The owner of the memory at the command line: the configured person, else the agent. */
   ownerOf(agentId) {
     return this.user || agentId || "main";
   }
 
-  /** Whose memory a session reads now; null where it is nobody's. Where the host does not say who speaks, those who
-   * spoke before do. */
+  /** The owner of the memory that a session reads now; null where there is none. Where the host does not name the
+   * speaker, the earlier ones count. */
   readerIn(sessionKey, messages = []) {
     const { conversation, speaker } = this.link.speakers.at(sessionKey);
     return personOf(this, conversation, speaker ?? speakerAmong(messages));
   }
 
-  /** Says what went wrong, once a minute for each reason, with how often it was so in between. */
+  /** Logs a failure once a minute for each reason, with the number of failures in between. */
   complain(what, error) {
     const reason = `${what}: ${error?.message ?? error}`;
     const known = this.link.complaints.get(reason) ?? { at: -Infinity, unsaid: 0 };
@@ -81,7 +81,7 @@ class Plugin {
     remember(this.link.complaints, reason, { at: performance.now(), unsaid: 0 });
   }
 
-  /** Tells the daemon that a session is reset or over. Best effort: nothing depends on it. */
+  /** Tells the daemon that a session is reset or over. Nothing depends on its success. */
   async hint(hook, about) {
     try {
       const options = { deadlineMs: HINT_DEADLINE_MS };

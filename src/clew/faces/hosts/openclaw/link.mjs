@@ -1,4 +1,4 @@
-/** The way to the daemon: JSON-RPC 2.0 over its socket, one object a line. */
+/** Talks to the daemon: JSON-RPC 2.0 over its socket, one object a line. */
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { homedir } from "node:os";
@@ -23,9 +23,9 @@ export function linkTo(address) {
 /**
  * One connection to one daemon, made when it is needed and made again when it is lost.
  *
- * Where no daemon answers, or it is silent for a whole deadline, calls fail at once for a while that doubles up to a
- * ceiling: an agent without its daemon is no slower than one without memory. Nothing here keeps the host alive but
- * the deadline of a call that somebody waits for.
+ * Where no daemon answers, or it is silent for a whole deadline, calls fail at once for a while, which doubles up to a
+ * ceiling: an agent without its daemon is as fast as one without memory. Only the deadline of a call that somebody
+ * waits for keeps the host alive.
  */
 class Link {
   sessions = new Map();
@@ -47,8 +47,8 @@ class Link {
     this.#address = address;
   }
 
-  /** The answer to one request. Rejects with the daemon's error (it has a `code`), or why there was no answer.
-   * An `eager` call is tried in a rest, too, for a short while: the host asks again only before its next turn. */
+  /** The answer to one request. Rejects with the daemon's error (it has a `code`), or with the reason for no answer.
+   * An `eager` call also tries during a rest, for a short while: the host asks again only before its next turn. */
   call(method, params, { deadlineMs, signal, background = false, eager = false }) {
     const isResting = performance.now() < this.#restUntil;
     if (isResting && !eager) return Promise.reject(new Error(this.#reason));
@@ -146,7 +146,7 @@ class Link {
     if (this.#lineBytes > ANSWER_BYTES) socket.destroy(new Error("an answer was too long"));
   }
 
-  /** Hands an answer to its call; what nobody waits for any more, or cannot be read, is dropped. */
+  /** Hands an answer to its call. Drops answers that nobody waits for, or that it cannot read. */
   #take(line) {
     let answer;
     try {

@@ -1,5 +1,5 @@
-/** The memory slot: what the prompt says about it, and the tools that look things up. */
-import { clipped } from "./messages.mjs";
+/** The memory slot: its part of the prompt, and the tools that look things up. */
+import { clipText } from "./messages.mjs";
 
 const TOOL_DEADLINE_MS = 10_000;
 const PROBE_DEADLINE_MS = 1000;
@@ -31,7 +31,7 @@ export function memoryCapability(plugin) {
   };
 }
 
-/** A search of the host's own. It may say for which session; where it does not, only the operator sees a person's. */
+/** A search of the host's own. It may name a session; where it does not, only the operator sees a person's memory. */
 function searchManager(plugin, operator) {
   return {
     async search(query, { sessionKey, maxResults, minScore, signal } = {}) {
@@ -95,7 +95,7 @@ export function getTool(plugin, context) {
   return {
     name: "memory_get",
     label: "Memory get",
-    description: "Open a record by its path from memory_search or a ref; a summary opens into the turns it stands for.",
+    description: "Open a record by its path from memory_search or a ref; a summary opens into the turns it covers.",
     catalogMode: "direct-only",
     parameters: {
       type: "object",
@@ -112,13 +112,13 @@ export function getTool(plugin, context) {
   };
 }
 
-/** Whose memory the tools of a turn read, and in which session: that of whoever speaks in this turn. */
+/** The owner and the session that the tools of a turn read: those of the speaker of this turn. */
 function reader(plugin, context) {
   plugin.link.speakers.note(context);
   return { person: plugin.readerIn(context.sessionKey), sessionId: context.sessionId };
 }
 
-/** A tool's answer is JSON, so that no recalled text can look like part of it. Errors are answers, too. */
+/** The answer of a tool as JSON, so that no recalled text can look like part of it. Errors are answers, too. */
 async function toolResult(work) {
   let details;
   try {
@@ -130,7 +130,7 @@ async function toolResult(work) {
 }
 
 export async function search(plugin, about, { query, maxResults = 8, minScore = 0 }, signal) {
-  const text = clipped(String(query), QUERY_CHARS).toWellFormed();
+  const text = clipText(String(query), QUERY_CHARS).toWellFormed();
   const params = { text, k: maxResults };
   if (about.person) params.userId = about.person;
   if (about.sessionId) params.sessionId = about.sessionId;
@@ -139,7 +139,7 @@ export async function search(plugin, about, { query, maxResults = 8, minScore = 
     path: `${record.collection}/${record.id}`,
     score: Number(scores.score.toFixed(3)),
     ...described(record),
-    snippet: clipped(record.text, SNIPPET_CHARS),
+    snippet: clipText(record.text, SNIPPET_CHARS),
   }));
   return { results, ...(degraded.length ? { degraded } : {}) };
 }
@@ -148,7 +148,7 @@ export async function search(plugin, about, { query, maxResults = 8, minScore = 
 async function open(plugin, about, { path, from = 1, lines = 200 }, signal) {
   const options = { deadlineMs: TOOL_DEADLINE_MS, signal };
   const places = visiblePlaces(path, about);
-  if (places.length === 0) throw new Error(`${clipped(path, 200)} is not a path of this user's memory or this session`);
+  if (places.length === 0) throw new Error(`${clipText(path, 200)} is not a path of this user's memory or this session`);
   for (const { collection, id } of places) {
     const { records } = await plugin.call("get", { collection, ids: [id] }, options);
     for (const record of records) {
@@ -161,7 +161,7 @@ async function open(plugin, about, { path, from = 1, lines = 200 }, signal) {
   return null;
 }
 
-/** A record's own words; of a summary the turns it stands for, one line each, quoted as everywhere. */
+/** The words of a record; for a summary the turns that it covers, one quoted line each. */
 async function textOf(plugin, { sessionId }, { id, provenance, text }, options) {
   if (provenance !== "summary") return { text, closed: [] };
   const exclude = [];
@@ -178,7 +178,7 @@ function pathOf(sessionId, { kind, id }) {
   return `${kind === "turn" ? "session_raw" : "session_summary"}:${sessionId}/${id}`;
 }
 
-/** The collections a path may mean among those this user and session may read: nobody else's can be named. */
+/** The collections that a path can mean, among those that this user and session may read. */
 function visiblePlaces(path, { person, sessionId }) {
   const kindsOfUser = ["user", "turns", "replies", "elevated:user", "ledger:user", "facts:user", "plans:user"];
   const ofUser = person ? kindsOfUser.map((kind) => `${kind}:${person}`) : [];
@@ -193,10 +193,10 @@ function visiblePlaces(path, { person, sessionId }) {
 
 function described({ ts, role, trust, provenance, metadata }) {
   const who = metadata.speaker ?? metadata.toolName ?? role ?? provenance;
-  return { day: new Date(ts).toISOString().slice(0, 10), who: clipped(String(who), 80), trust };
+  return { day: new Date(ts).toISOString().slice(0, 10), who: clipText(String(who), 80), trust };
 }
 
-/** As many lines as were asked for and fit, and where to read on. A line that is very long counts as several. */
+/** As many of the wanted lines as fit, and where to read on. A very long line counts as several. */
 function page(text, from, count) {
   const all = text.match(LINES) ?? [];
   const asked = all.slice(from - 1, from - 1 + count);
@@ -209,7 +209,7 @@ function page(text, from, count) {
   return { from, lines: shown.length, truncated: from > 1 || "nextFrom" in next, text: part, ...next };
 }
 
-/** What the host's memory prompt says, ours included; ours alone where its SDK cannot be reached from here. */
+/** The host's memory prompt with ours; ours alone where the SDK of the host is out of reach. */
 export async function memoryPrompt({ availableTools, citationsMode, sessionKey }) {
   const tools = availableTools ?? new Set();
   try {

@@ -1,4 +1,4 @@
-/** The host's messages as the daemon takes them: texts, ids, sizes, and nothing that is not named here. */
+/** Turns the host's messages into those of the daemon: texts, ids, sizes, and only the fields named here. */
 import { createHash } from "node:crypto";
 
 import { conversationOf, personOf, senderOf } from "./scope.mjs";
@@ -13,17 +13,17 @@ const ARGUMENTS_CHARS = 2000;
 const HINT_CHARS = 500;
 const OWED_BYTES = 4 * 1024 * 1024;
 
-/** What was recalled once must not be learnt again. */
+/** Clew must not learn again what it recalled. */
 const OWN_TOOLS = new Set(["memory_search", "memory_get"]);
 const RECALLED = "[recalled from Clew]";
 
 const BOOTSTRAP = "(session bootstrap)";
 const ROLES = { user: "user", assistant: "assistant", toolResult: "tool", system: "system" };
 
-/** Messages with their texts and ids. Only the user's messages have a key of the host's own, so an id is made from
- * role and time, with a number where several share them. Not from the words: the host cuts, marks and joins them in its
- * history, where a message must have the id it was delivered with; nor may a secret in them shine through a hash. */
-export function identified(messages) {
+/** Gives messages their texts and ids. Only the user's messages have a key of the host's own, so an id comes from role
+ * and time, with a number where several share them. It does not come from the words: the host cuts, marks and joins
+ * them in its history, where a message must have the id of its delivery, and a hash would tell something of a secret. */
+export function giveIds(messages) {
   const seen = new Map();
   return messages.map((message) => {
     const text = textOf(message);
@@ -41,7 +41,7 @@ export function idAfter(id) {
   return `${base}-${Number(count) + 1}`;
 }
 
-/** A message as the daemon takes it, and all that ever leaves this process of one. */
+/** A message for the daemon: nothing else of it ever leaves this process. */
 export function wireMessage({ message, text, role, id }) {
   const wire = { role, text: cut(text), id };
   const ts = timeOf(message);
@@ -51,14 +51,13 @@ export function wireMessage({ message, text, role, id }) {
   return wire;
 }
 
-/** The same for keeping what was delivered: with the tool's name, and where a text comes from that is not the person's
- * own. */
+/** The same for a delivered message: with the tool's name, and the source of a text that is not the person's own. */
 export function wireTurn(turn, settings, sessionKey) {
   return kept(turn, sourceOf(settings, turn.message, sessionKey));
 }
 
-/** The same for what was read in the host's history. There the words of several people can stand in one message, under
- * the marks of the last of them: only one that is whole, and marked with its sender, is that sender's. */
+/** The same for a message of the host's history. There one message can hold the words of several people, under the
+ * marks of the last of them: only a whole message that is marked with its sender is that sender's. */
 export function wireHistory(turn, settings, sessionKey) {
   const isMarked = senderOf(turn.message) !== null && !isJoined(turn.message);
   return kept(turn, isMarked ? sourceOf(settings, turn.message, sessionKey) : "openclaw:history");
@@ -77,8 +76,8 @@ function kept(turn, source) {
   return wire;
 }
 
-/** Guests in a channel, hooks, other sessions and the host itself write in the user's role, too. The host marks who
- * sent what; where it says nothing about a sender, the session's key tells whether a person is there at all. */
+/** Guests in a channel, hooks, other sessions and the host itself write in the user's role, too. The host marks the
+ * sender; where it names none, the session's key tells whether a person is there at all. */
 function sourceOf(settings, message, sessionKey) {
   const { provenance, __openclaw: host } = message;
   if (["inter_session", "internal_system"].includes(provenance?.kind)) return `openclaw:${provenance.kind}`;
@@ -89,11 +88,11 @@ function sourceOf(settings, message, sessionKey) {
   return ["hook", "cron"].includes(conversation.kind) ? `openclaw:${conversation.kind}` : null;
 }
 
-/** All that leaves this process of a hook's event. */
+/** The fields of a hook's event that leave this process. */
 export function hintFields(about) {
   const texts = ["reason", "sessionId", "sessionKey", "agentId", "nextSessionId", "nextSessionKey"]
     .filter((name) => typeof about[name] === "string")
-    .map((name) => [name, clipped(about[name].toWellFormed(), HINT_CHARS)]);
+    .map((name) => [name, clipText(about[name].toWellFormed(), HINT_CHARS)]);
   const counts = ["messageCount", "durationMs"]
     .filter((name) => Number.isFinite(about[name]))
     .map((name) => [name, Math.round(about[name])]);
@@ -109,10 +108,10 @@ function blocksOf({ content }) {
   return Array.isArray(content) ? content : [];
 }
 
-/** What a block says, in words; a model's thinking is not part of the conversation. */
+/** A block in words; a model's thinking is not part of the conversation. */
 function blockText(block) {
   if (block?.type === "text") return String(block.text ?? "");
-  if (isToolCall(block)) return `${block.name}(${clipped(asJson(block.arguments ?? {}), ARGUMENTS_CHARS)})`;
+  if (isToolCall(block)) return `${block.name}(${clipText(asJson(block.arguments ?? {}), ARGUMENTS_CHARS)})`;
   return block?.type === "image" ? "[image]" : "";
 }
 
@@ -128,13 +127,13 @@ function asJson(value) {
   }
 }
 
-/** Whether a message says something that somebody said. */
+/** Whether a message holds words that somebody said. */
 export function isWorthStoring({ message, text }) {
   return message.role in ROLES && text.trim() !== "" && !isMadeUp(message);
 }
 
-/** Where a tool's result is missing, or a history begins with an answer, the host puts something of its own there, anew
- * each time. */
+/** Whether the host made the message up, as it does where a tool's result is missing, or a history begins with an
+ * answer. */
 export function isMadeUp({ role, content, details }) {
   return details?.openclawSyntheticMissingToolResult === true || (role === "user" && content === BOOTSTRAP);
 }
@@ -143,8 +142,8 @@ export function timeOf(message) {
   return Number.isSafeInteger(message?.timestamp) && message.timestamp >= 0 ? message.timestamp : null;
 }
 
-/** The newest messages that a context of this budget could hold, from a user's message on where older ones are left. */
-export function newest(turns, tokenBudget) {
+/** The newest messages that a context of this budget can hold; they begin with a user's message unless all fit. */
+export function newestMessages(turns, tokenBudget) {
   let chars = CHARS_A_TOKEN * (tokenBudget ?? Infinity);
   let bytes = BATCH_BYTES;
   let start = turns.length;
@@ -160,15 +159,15 @@ export function newest(turns, tokenBudget) {
   return kept.slice(Math.max(firstOfUser, 0));
 }
 
-/** All but the turn under way, which older hosts show before they deliver it. */
-export function finished(turns, prompt) {
+/** Drops the running turn, which older hosts show before they deliver it. */
+export function dropRunningTurn(turns, prompt) {
   const start = turns.findLastIndex(({ role }) => role === "user");
   const isUnderWay = prompt !== "" && start >= 0 && turns[start].text.includes(prompt);
   return isUnderWay ? turns.slice(0, start) : turns;
 }
 
-/** The newest messages that one session may hold in this process until they can be stored. */
-export function owable(messages) {
+/** The newest messages, as many as one session may hold in this process until the daemon stores them. */
+export function keepNewest(messages) {
   let bytes = OWED_BYTES;
   const start = messages.findLastIndex((message) => (bytes -= jsonBytes(message)) < 0);
   return messages.slice(start + 1);
@@ -190,16 +189,16 @@ export function* batches(messages) {
   if (batch.length > 0) yield batch;
 }
 
-/** The text, or its beginning with a mark at the cut, so that a turn can always be delivered. */
+/** The text, or its beginning with a mark at the cut, so that it fits a request. */
 function cut(text) {
   let kept = text;
   for (let bytes = jsonBytes(kept); bytes > TEXT_BYTES; bytes = jsonBytes(kept)) {
-    kept = clipped(kept, Math.floor(kept.length * Math.min((TEXT_BYTES - 200) / bytes, 0.9)));
+    kept = clipText(kept, Math.floor(kept.length * Math.min((TEXT_BYTES - 200) / bytes, 0.9)));
   }
   return kept === text ? text : `${kept}\n[cut: ${text.length - kept.length} more characters]`;
 }
 
-export function clipped(text, maxChars) {
+export function clipText(text, maxChars) {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 

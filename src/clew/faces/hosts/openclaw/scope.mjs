@@ -1,14 +1,14 @@
-/** Who speaks in a conversation, and whose memory it may see. The host knows who is there; Clew obeys it.
+/** Decides who speaks in a conversation, and whose memory it may see. The host knows who is there; Clew obeys it.
  *
- * A session's key says what kind of conversation it is, and the host marks a message with who sent it. The memory of a
- * person is for that person alone: groups, strangers and outside hooks get their session, and what is shared with all.
+ * A session's key tells the kind of conversation, and the host marks a message with its sender. The memory of a person
+ * is for that person alone: groups, strangers and outside hooks get their session, and what all share.
  */
 import { remember } from "./bounded.mjs";
 
 const DIRECT = new Set(["direct", "dm"]);
 const GROUP = new Set(["group", "channel", "room", "space"]);
 
-/** What a session's key says: its agent, the kind of conversation, and for a direct one with whom. */
+/** The parts of a session's key: its agent, the kind of conversation, and for a direct one the other side. */
 export function conversationOf(sessionKey = "") {
   const [, agentId = "", rest = sessionKey] = /^agent:([^:]*):(.*)$/is.exec(sessionKey) ?? [];
   const parts = rest.toLowerCase().replace(/:thread:.*$/s, "").split(":");
@@ -21,24 +21,24 @@ export function conversationOf(sessionKey = "") {
   return { agentId, kind: "direct", channel: kindAt > 0 ? parts[0] : "", peer: parts.slice(kindAt + 1).join(":") };
 }
 
-/** Whether nothing of a session is to be kept: the host's own working copies, and what it calls incognito. */
+/** Whether Clew must keep nothing of a session: of the host's own working copies, and of incognito sessions. */
 export function isHidden(sessionKey) {
   return conversationOf(sessionKey).kind === "hidden";
 }
 
-/** Who sent a message, as the host marks it; null where it does not say. */
+/** The sender of a message, as the host marks it; null where it names none. */
 export function senderOf({ __openclaw: host }) {
   if (typeof host?.senderIsOwner !== "boolean") return null;
   return { isOwner: host.senderIsOwner, id: host.senderId, channel: host.transport?.channel };
 }
 
-/** The one sender of messages that counts for all of them: a stranger among them, else the last who is known. */
+/** The one sender who counts for all messages: a stranger among them, else the last known one. */
 export function speakerAmong(messages) {
   const senders = messages.filter(({ role }) => role === "user").map(senderOf).filter(Boolean);
   return senders.find(({ isOwner }) => !isOwner) ?? senders.at(-1) ?? null;
 }
 
-/** Whose memory a conversation reads and adds to; null where it is nobody's. */
+/** The owner of the memory that a conversation reads and adds to; null where there is none. */
 export function personOf({ user, people }, conversation, speaker) {
   const { agentId, kind, channel, peer } = conversation;
   if (!["private", "direct", "cron"].includes(kind)) return null;
@@ -55,19 +55,19 @@ function nameOf(people, { channel, id }) {
   return Object.entries(people).find(([, addresses]) => addresses.some(isTheirs))?.[0] ?? null;
 }
 
-/** Who speaks where in this process. The host says so when it makes a turn's tools, before it asks for a context. */
+/** The speakers of the sessions in this process. The host names them with a turn's tools, before a context. */
 export class Speakers {
   #current = new Map();
   #parents = new Map();
 
-  /** From a turn's tools: whoever speaks now. */
+  /** Notes the speaker that a turn's tools name. */
   note({ sessionKey, senderIsOwner, requesterSenderId, messageChannel }) {
     if (!sessionKey || typeof senderIsOwner !== "boolean") return;
     const speaker = { isOwner: senderIsOwner, id: requesterSenderId, channel: messageChannel };
     remember(this.#current, sessionKey, speaker);
   }
 
-  /** A turn is over: who speaks next is not known yet. */
+  /** Forgets the speaker at the end of a turn, because the next one is not known yet. */
   forget(sessionKey) {
     this.#current.delete(sessionKey);
   }
@@ -77,7 +77,7 @@ export class Speakers {
     remember(this.#parents, childKey, this.#parents.get(parentKey) ?? parent);
   }
 
-  /** A conversation and its speaker. A subagent works for whoever speaks in the session that started it. */
+  /** A conversation and its speaker. A subagent works for the speaker of the session that started it. */
   at(sessionKey) {
     const own = { conversation: conversationOf(sessionKey), speaker: this.#current.get(sessionKey) ?? null };
     return own.conversation.kind === "subagent" ? (this.#parents.get(sessionKey) ?? own) : own;

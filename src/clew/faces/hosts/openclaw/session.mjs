@@ -1,15 +1,15 @@
-/** One session as this process knows it: what it was answered, what it may take, and what is still to be stored. */
+/** One session in this process: its last answer, its budget, and the messages that are still to be stored. */
 import { isMadeUp, textOf, timeOf } from "./messages.mjs";
 
 const ANSWER_KEPT_MS = 600_000;
 const IDS_KNOWN = 10_000;
 const QUOTES_KNOWN = 8;
 
-/** Of the host's budget, what a context takes: the rest is for what the next turn adds before the host looks again. */
+/** The share of the host's budget for a context: the rest is for the next turn, before the host looks again. */
 const BUDGET_SHARE = 0.8;
-/** Of the host's budget, what its whole prompt may take after it had to shrink. */
+/** The share of the host's budget for its whole prompt after it had to shrink. */
 const SHRUNK_SHARE = 0.6;
-/** How a limit grows with every turn that was kept within it. */
+/** The growth of a limit with every turn that kept within it. */
 const RELIEF = 1.05;
 /** Below this a context has no room for one summary beside its newest turns, and the prompt gains nothing. */
 const LEAST_TOKENS = 512;
@@ -17,11 +17,11 @@ const LEAST_TOKENS = 512;
 /** Outlives the engine: the host makes a new one for every turn. */
 export class Session {
   answer = null;
-  /** What its contexts are allowed: a compaction must leave as much as they have room for. */
+  /** The budget of its contexts: a compaction must leave as much as they have room for. */
   budget = undefined;
   /** Whether turns came in since the last compaction was asked for. */
   grown = false;
-  /** Messages that could not be stored yet, each with whose memory it adds to. */
+  /** Messages that the daemon has not stored yet, each with the owner of its memory. */
   owed = [];
   isCatchingUp = false;
   #began = Infinity;
@@ -31,12 +31,12 @@ export class Session {
   #stored = new Set();
   #quotes = [];
 
-  /** Whether it is known that the daemon has a message, will never take it, or shall not have it. */
+  /** Whether the daemon has a message, will never take it, or must not have it, as far as this process knows. */
   isStored({ id }) {
     return this.#stored.has(id);
   }
 
-  /** Keeps the ids of messages that need not be looked for again. */
+  /** Notes the ids of messages that nobody needs to look for again. */
   note(messages) {
     for (const { id } of messages) this.#stored.add(id);
     for (const id of this.#stored) {
@@ -50,8 +50,8 @@ export class Session {
     return message.role === "user" && this.#quotes.includes(textOf(message));
   }
 
-  /** What a context may take now. The host's first budget of a turn leaves room for the system prompt and the reply.
-   * Later ones of the same turn are what is left of the whole window: of those only the change counts. */
+  /** The budget of a context now. The host's first budget of a turn leaves room for the system prompt and the reply.
+   * Later ones of the same turn are the rest of the whole window: of those only the change counts. */
   roomFor({ prompt, lastId }, tokenBudget) {
     if (!Number.isFinite(tokenBudget)) return { budget: undefined, limit: this.#limit };
     const isSame = this.#turn?.prompt === prompt && this.#turn.lastId === lastId;
@@ -63,7 +63,7 @@ export class Session {
     return { budget: first, limit: Math.max(Math.min(budget * BUDGET_SHARE, this.#limit), LEAST_TOKENS) };
   }
 
-  /** Takes what the host is over its budget by from the next contexts. Gives how many tokens that saves. */
+  /** Makes the next contexts smaller by the excess over the host's budget. Gives the number of saved tokens. */
   shrink(currentTokens, tokenBudget) {
     if (!Number.isFinite(currentTokens) || !Number.isFinite(tokenBudget)) return 0;
     const used = this.#used ?? Math.min(currentTokens, tokenBudget);
@@ -75,7 +75,7 @@ export class Session {
     return Math.ceil(used - limit);
   }
 
-  /** A turn went well: the limit that a tight one left is eased. */
+  /** Raises the limit after a turn that went well. */
   relieve() {
     this.#limit *= RELIEF;
     if (this.#limit > (this.budget ?? 0)) this.#limit = Infinity;
@@ -88,7 +88,7 @@ export class Session {
     return isFresh && answer.tokens <= limit ? answer : null;
   }
 
-  /** When the conversation began. The host may show only the end of it; where it shows nothing, it begins now. */
+  /** The beginning of the conversation. The host may show only its end; where it shows nothing, it begins now. */
   beganAt(asked, messages) {
     const first = messages.find((message) => timeOf(message) !== null && !isMadeUp(message));
     if (first) this.#began = Math.min(this.#began, timeOf(first));
@@ -96,7 +96,7 @@ export class Session {
     return this.#began;
   }
 
-  /** Notes what a context takes, for when the host says that its prompt must shrink. */
+  /** Notes the size of a context, for the moment when the host wants its prompt to shrink. */
   took(context) {
     this.#used = context.estimatedTokens;
     return context;
