@@ -399,6 +399,13 @@ def test_a_server_that_someone_else_named_clew_is_left_alone(others: object, tmp
     assert not server_of("cursor")(path, install=False).changes
 
 
+@pytest.mark.parametrize("content", ["mcp_servers = 7\n", '[mcp_servers.clew]\ncommand = "mine"\n'])
+def test_a_table_of_someone_else_is_not_removed(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(content)
+    assert not server_of("codex")(path, install=False).changes
+
+
 def test_a_link_is_followed_and_the_mode_is_kept(any_edit: Install, tmp_path: Path) -> None:
     real, link = tmp_path / "dotfiles" / "real", tmp_path / "link"
     real.parent.mkdir()

@@ -104,9 +104,9 @@ def fact(view: api.FactView) -> shapes.Fact:
     )
 
 
-def quoted_facts(found: Sequence[shapes.Fact]) -> str:
+def quote_facts(found: Sequence[shapes.Fact]) -> str:
     """Facts as framed quotations, each with its dates and its reference."""
-    return framed(
+    return frame_lines(
         Quoted(
             when=f"since {each.since}" + (f" until {each.until}" if each.until else ""),
             who="fact",
@@ -118,16 +118,16 @@ def quoted_facts(found: Sequence[shapes.Fact]) -> str:
     )
 
 
-def quoted_lines(lines: Sequence[shapes.Line]) -> str:
+def quote_lines(lines: Sequence[shapes.Line]) -> str:
     """Lines as framed quotations, each with its reference."""
-    return framed(
+    return frame_lines(
         Quoted(when=found.when, who=found.who, text=found.text, trust=warning(found.trust), ref=found.ref)
         for found in lines
     )
 
 
-def quoted_record(found: shapes.Whole) -> str:
-    return framed(
+def quote_record(found: shapes.Whole) -> str:
+    return frame_lines(
         [
             Quoted(
                 when=found.when,
@@ -141,14 +141,14 @@ def quoted_record(found: shapes.Whole) -> str:
     )
 
 
-def quoted_turns(records: Sequence[api.RecordView]) -> str:
-    return framed(
+def quote_turns(records: Sequence[api.RecordView]) -> str:
+    return frame_lines(
         Quoted(when=minute(record.ts), who=who_said(record), text=shown_text(record), trust=warning(record.trust))
         for record in records
     )
 
 
-def framed(items: Iterable[Quoted]) -> str:
+def frame_lines(items: Iterable[Quoted]) -> str:
     return frame([line(item, number) for number, item in enumerate(items, start=1)])
 
 

@@ -94,7 +94,7 @@ class Tools:
         ]
         best = sorted(lines, key=lambda line: -(line.score or 0.0))[:limit]
         notes = list(dict.fromkeys((*said.degraded, *done.degraded)))
-        return _answer(shapes.Lines(lines=best, notes=notes), render.quoted_lines(best) or "Nothing was found.", notes)
+        return _answer(shapes.Lines(lines=best, notes=notes), render.quote_lines(best) or "Nothing was found.", notes)
 
     def pack(
         self,
@@ -161,7 +161,7 @@ class Tools:
         """What was around a record: the turns and tool outcomes of its session before and after it, oldest first."""
         self.reach.record(ref, max_chars=1)
         lines = list(map(render.line_of, self.memory.timeline(ref, before=before, after=after).lines))
-        return _answer(shapes.Lines(lines=lines), render.quoted_lines(lines))
+        return _answer(shapes.Lines(lines=lines), render.quote_lines(lines))
 
     def get(
         self,
@@ -170,7 +170,7 @@ class Tools:
     ) -> Annotated[CallToolResult, shapes.Whole]:
         """The whole text of one record, with where it is from."""
         found = render.whole(self.reach.record(ref, max_chars))
-        return _answer(found, render.quoted_record(found))
+        return _answer(found, render.quote_record(found))
 
     def expand(
         self,
@@ -190,7 +190,7 @@ class Tools:
         session = self._session_of_nodes(session_id, ids)
         nodes = [_node_id(session, given) for given in ids]
         found = self.memory.expand(session, *nodes, budget_tokens=budget_tokens, query=query or None)
-        text = render.quoted_turns(found.turns)
+        text = render.quote_turns(found.turns)
         expanded = shapes.Expanded(
             text=text,
             turns=list(map(render.turn, found.turns)),
@@ -225,7 +225,7 @@ class Tools:
         notes = [f"{lost} left out that have lost their sources"] if lost else []
         known = shapes.Facts(facts=shown, known=bool(shown), notes=notes)
         about = f" about {quote(subject)}" if subject else ""
-        return _answer(known, render.quoted_facts(shown) or f"Nothing is known{about}.", notes)
+        return _answer(known, render.quote_facts(shown) or f"Nothing is known{about}.", notes)
 
     def forget(
         self,
@@ -237,7 +237,7 @@ class Tools:
         Call it without confirm first and tell the user what would go.
         """
         self.reach.check_own(ref)
-        shown = "" if confirm else render.quoted_turns([self.reach.record(ref, PREVIEW_CHARS)])
+        shown = "" if confirm else render.quote_turns([self.reach.record(ref, PREVIEW_CHARS)])
         receipt = self.memory.purge(ref=ref, dry_run=not confirm)
         counts = _counts(receipt)
         forgotten = shapes.Forgotten(ref=ref, removed=confirm and receipt.records > 0, counts=counts)

@@ -52,7 +52,8 @@ def _put_table(text: str, entry: Document) -> str:
 
 
 def _drop_table(text: str) -> str:
-    is_there = NAME in _servers(parse_toml(text), TABLES)
+    servers = parse_toml(text).get(TABLES)
+    is_there = isinstance(servers, dict) and _is_own(servers.get(NAME))
     return drop_table(text, TABLES, NAME) if is_there else text
 
 
