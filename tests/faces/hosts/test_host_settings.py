@@ -295,6 +295,13 @@ def _file(lines: list[str], layout: tuple[bool, str, str]) -> str:
     return ("\ufeff" if has_mark else "") + ("\n".join(lines) + end).replace("\n", line_end)
 
 
+def test_installing_again_leaves_a_split_list_of_tables_alone(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[[lists]]\n[profiles.a]\n[[lists]]\n")
+    server_of("codex")(path).apply()
+    assert not server_of("codex")(path).changes
+
+
 @pytest.mark.parametrize("name", ["toml", "yaml"])
 @settings(deadline=None)  # the first file also waits for the library to load
 @given(data=st.data(), layout=_layouts, keeps_backups=st.booleans())

@@ -101,7 +101,10 @@ def put_table(text: str, parent: str, name: str, entry: Document) -> str:
     document: Any = tomlkit.parse(text)
     if name in document.get(parent, {}):
         table = document[parent][name]
-        table.update({key: value for key, value in entry.items() if table.get(key) != value})
+        outdated = {key: value for key, value in entry.items() if table.get(key) != value}
+        if not outdated:
+            return text  # tomlkit would move the tables of a split list together
+        table.update(outdated)
         return _check_rest(text, tomlkit.dumps(document), parent, name)
     end = line_end(text)
     gap = "" if not text else end if text.endswith("\n") else end * 2
