@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 from clew.api import Context, MemoryApi, Message
-from clew.core.identity import session_raw
+from clew.core.collections import Collection
 from clew.errors import ClewError
 from clew.faces.chat.keeper import Keeper
 from clew.faces.chat.messages import (
@@ -144,7 +144,7 @@ class Chat:
         self._keeper.flush(memory)
         context = memory.assemble(self.session_id, user_id=self.user_id, budget_tokens=self._budget_tokens)
         unknown = [turn.id for turn in context.messages if turn.tool_call_ids and turn.id and turn.id not in self._said]
-        records = memory.get(session_raw(self.session_id), *unknown).records if unknown else ()
+        records = memory.get(Collection.raw(self.session_id), *unknown).records if unknown else ()
         return context, {record.id: _read_calls(record.metadata.get("toolCalls")) for record in records}
 
     def _compact_if_due(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from clew.config import Config
-from clew.core.identity import checked_id
+from clew.core.ids import checked_id
 from clew.errors import InvalidInput, NotAvailable
 from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.invocation import Invocation

@@ -32,7 +32,8 @@ from clew.api import (
     Search,
     Touch,
 )
-from clew.core.identity import session_of, spans_sessions
+from clew.core.collections import Collection
+from clew.core.ids import session_of
 from clew.errors import InvalidInput
 from clew.faces.daemon.compat_documents import delete_document, ingest_document, promote_dreams
 from clew.faces.daemon.compat_params import (
@@ -285,7 +286,7 @@ def _session_behind(record: RecordView) -> str | None:
     """The session of a turn in a collection of its user, or of the turn behind a memory."""
     source = record.metadata.get("source")
     name = source.get("id") if isinstance(source, dict) else record.id
-    is_turn = spans_sessions(record.collection) or isinstance(source, dict)
+    is_turn = Collection(record.collection).spans_sessions or isinstance(source, dict)
     return (session_of(name) or None) if is_turn and isinstance(name, str) else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.api import Delete, Get, JsonObject, MemoryApi, Put
-from clew.core.identity import GLOBAL, memories_of
+from clew.core.collections import GLOBAL, Collection
 from clew.errors import InvalidInput
 from clew.faces.daemon.compat_params import DreamEntry, MarkdownDocument, OneDocument, PromoteDreams
 from clew.features.authored.rules import Kind, Node, parse
@@ -64,7 +64,9 @@ def promote_dreams(memory: MemoryApi, given: PromoteDreams) -> JsonObject:
     ripe = [entry for entry in given.entries if _is_ripe(entry)]
     about = {name: value for name in _OF_ITS_FILE.values() if (value := getattr(given, name)) is not None}
     if ripe:
-        _replace(memory, memories_of(given.user_id), _DREAM, source, [_promotion(entry, about) for entry in ripe])
+        _replace(
+            memory, Collection.memories(given.user_id), _DREAM, source, [_promotion(entry, about) for entry in ripe]
+        )
     return {"promoted": len(ripe), "rejected": len(given.entries) - len(ripe)}
 
 

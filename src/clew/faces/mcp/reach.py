@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.api import MemoryApi, RecordView
-from clew.core import identity
+from clew.core.collections import GLOBAL, LORE, Collection, CollectionKind, readings_of
+from clew.core.ids import turn_name
 from clew.errors import InvalidInput, NotFound
 
 MAX_READINGS = 16
@@ -21,10 +22,9 @@ SESSION_LINES = 200
 SESSION_PAGES = 5
 """How far into a session Clew looks for the user, who appears in nearly every line of their sessions."""
 
-_ARCHIVE = identity.archive_of("")
-_SHARED = frozenset({identity.GLOBAL, identity.LORE, identity.facts_of(None), identity.plans_of(None)})
-SESSION_KINDS = ("session", "session_raw", "session_summary")
-_SESSION_PREFIXES = (identity.guidance_of_session("_")[:-1], identity.ledger_of_session("_")[:-1])
+_SHARED = frozenset({GLOBAL, LORE, Collection.facts(None), Collection.plans(None)})
+SESSION_KINDS = frozenset({CollectionKind.SESSION, CollectionKind.RAW, CollectionKind.SUMMARIES})
+_OPEN_KINDS = SESSION_KINDS | {CollectionKind.GUIDANCE, CollectionKind.LEDGER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ class Reach:
 
         The user must be allowed to read all of them, so that it does not matter which one is taken. Raises NotFound.
         """
-        readings = identity.readings_of(ref)
+        readings = readings_of(ref)
         if len(readings) > MAX_READINGS:
             raise InvalidInput(f"a reference holds at most {MAX_READINGS} slashes")
         found = [
             record
             for collection, id_ in readings
-            for name in (collection, identity.archive_of(collection))
+            for name in (collection, collection.archive)
             for record in self.memory.get(name, id_, max_chars=max_chars).records
         ]
         if not found or not all(self._is_open(record.collection) for record in found):
@@ -74,14 +74,14 @@ class Reach:
         return found
 
     def _is_open(self, collection: str) -> bool:
-        home = collection.removeprefix(_ARCHIVE)
+        home = Collection(collection).home
         if home in _SHARED or home in (*self._own_collections(), *self._read_only()):
             return True
         session_id = session_in(home)
         return session_id is not None and self._took_part(session_id)
 
     def _is_own(self, record: RecordView) -> bool:
-        home = record.collection.removeprefix(_ARCHIVE)
+        home = Collection(record.collection).home
         session_id = session_in(home)
         if session_id is None:
             return home in self._own_collections()
@@ -89,18 +89,18 @@ class Reach:
 
     def _own_collections(self) -> tuple[str, ...]:
         return (
-            identity.memories_of(self.user_id),
-            identity.turns_of(self.user_id),
-            identity.ledger_of_user(self.user_id),
-            identity.guidance_of_user(self.user_id),
+            Collection.memories(self.user_id),
+            Collection.turns(self.user_id),
+            Collection.ledger(self.user_id),
+            Collection.guidance(self.user_id),
         )
 
     def _read_only(self) -> tuple[str, ...]:
         """Collections about the user that hold words of others, or what the operator confirmed."""
         return (
-            identity.replies_to(self.user_id),
-            identity.facts_of(self.user_id),
-            identity.plans_of(self.user_id),
+            Collection.replies(self.user_id),
+            Collection.facts(self.user_id),
+            Collection.plans(self.user_id),
         )
 
     def _took_part(self, session_id: str) -> bool:
@@ -122,24 +122,22 @@ class Reach:
 
     def _has_any(self, session_id: str, ids: Sequence[str]) -> bool:
         """Whether one of these turns and events of a session also belongs to a collection of the user."""
-        names = [identity.turn_name(session_id, id_) for id_ in ids]
+        names = [turn_name(session_id, id_) for id_ in ids]
         places = (
-            identity.turns_of(self.user_id),
-            identity.replies_to(self.user_id),
-            identity.owned_by(self.user_id),
-            identity.ledger_of_user(self.user_id),
+            Collection.turns(self.user_id),
+            Collection.replies(self.user_id),
+            Collection.owned(self.user_id),
+            Collection.ledger(self.user_id),
         )
         return bool(names) and any(self.memory.get(place, *names, max_chars=1).records for place in places)
 
 
 def session_in(collection: str) -> str | None:
     """The session whose turns, summaries, guidance or events a collection holds."""
-    if identity.kind_of(collection) in SESSION_KINDS:
-        return identity.owner_of(collection)
-    prefix = next((prefix for prefix in _SESSION_PREFIXES if collection.startswith(prefix)), None)
-    return None if prefix is None else collection.removeprefix(prefix)
+    named = Collection(collection)
+    return named.session_id if named.kind in _OPEN_KINDS else None
 
 
 def _id_in_session(ref: str, session_id: str) -> str:
-    turns, events = identity.session_raw(session_id), identity.ledger_of_session(session_id)
+    turns, events = Collection.raw(session_id), Collection.ledger(None, session_id)
     return ref.removeprefix(f"{turns}/").removeprefix(f"{events}/")

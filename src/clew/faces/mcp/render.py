@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from clew import api
-from clew.core import identity
+from clew.core.collections import Collection
+from clew.core.ids import session_of
 from clew.core.marks import Mark, value_of
 from clew.core.model import Kind, Provenance, Trust, role_of
 from clew.faces.mcp import shapes
@@ -35,7 +36,7 @@ def line_of_hit(hit: api.Hit) -> shapes.Line:
         kind=kind_of(record),
         trust=record.trust,
         text=one_line(shown_text(record)),
-        session_id=session_of(record),
+        session_id=session_behind(record),
         score=round(hit.scores.score, 3),
     )
 
@@ -64,7 +65,7 @@ def whole(record: api.RecordView) -> shapes.Whole:
         text=shown_text(record),
         source=_text_in(record, "sourceUrl"),
         payload=_payload(record),
-        session_id=session_of(record),
+        session_id=session_behind(record),
     )
 
 
@@ -175,9 +176,9 @@ def kind_of(record: api.RecordView) -> str:
     return kind_of_text(record.text, role_of(record.role) if record.role else None).value
 
 
-def session_of(record: api.RecordView) -> str | None:
-    if identity.spans_sessions(record.collection):
-        return identity.session_of(record.id)
+def session_behind(record: api.RecordView) -> str | None:
+    if Collection(record.collection).spans_sessions:
+        return session_of(record.id)
     return session_in(record.collection)
 
 

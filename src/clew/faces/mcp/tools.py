@@ -16,7 +16,8 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from clew.api import FactView, MemoryApi, PurgeReceipt
-from clew.core import identity
+from clew.core.collections import Collection, CollectionKind
+from clew.core.ids import ID_BYTES, digest
 from clew.core.model import Role, Trust
 from clew.errors import ClewError, InvalidInput, NotFound
 from clew.faces.mcp import render, shapes
@@ -90,7 +91,7 @@ class Tools:
         done = self.memory.recall(query, k=limit, user_id=user_id, session_id=session)
         lines = [
             *map(render.line_of_hit, said.hits),
-            *(render.line_of(line) for line in done.lines if identity.kind_of(line.ref) == "ledger"),
+            *(render.line_of(line) for line in done.lines if Collection(line.ref).kind is CollectionKind.LEDGER),
         ]
         best = sorted(lines, key=lambda line: -(line.score or 0.0))[:limit]
         notes = list(dict.fromkeys((*said.degraded, *done.degraded)))
@@ -144,7 +145,7 @@ class Tools:
         statement = text.strip()
         if not statement:
             raise InvalidInput("there is nothing to remember: the text is blank")
-        collection, id_ = identity.memories_of(self.reach.user_id), _memory_id(statement)
+        collection, id_ = Collection.memories(self.reach.user_id), _memory_id(statement)
         given = {"role": Role.ASSISTANT.value, "via": "mcp"} | ({"sourceUrl": source} if source else {})
         known = next(iter(self.memory.get(collection, id_).records), None)
         redacted: tuple[str, ...] = ()
@@ -258,7 +259,7 @@ class Tools:
 
     def _session_of_nodes(self, session_id: str, ids: list[str]) -> str:
         """The named session, else that of the first whole reference, else that of this server."""
-        ref = next((given for given in ids if identity.kind_of(given) in SESSION_KINDS and "/" in given), None)
+        ref = next((given for given in ids if Collection(given).kind in SESSION_KINDS and "/" in given), None)
         session = self.reach.session(session_id) if session_id or ref is None else self._session_of_node(ref)
         if session is None:
             raise InvalidInput("session_id is needed: the session the summary is of; or give its whole reference")
@@ -301,7 +302,7 @@ def _answer(shape: shapes.Shape, text: str, notes: list[str] | None = None) -> C
 
 def _node_id(session_id: str, given: str) -> str:
     """The id of a node of a session, from its id or its whole reference."""
-    places = (identity.session, identity.session_raw, identity.session_summary)
+    places = (Collection.session, Collection.raw, Collection.summaries)
     prefixes = (f"{place(session_id)}/" for place in places)
     return next((given.removeprefix(prefix) for prefix in prefixes if given.startswith(prefix)), given)
 
@@ -317,7 +318,7 @@ def _moment(text: str) -> int:
 
 def _memory_id(text: str) -> str:
     """A hash of the text under the strictest redaction, so that it tells nothing of a secret."""
-    return f"m_{identity.digest('mcp', redact(text, Policy.PII).text, size_bytes=identity.ID_BYTES).hex()}"
+    return f"m_{digest('mcp', redact(text, Policy.PII).text, size_bytes=ID_BYTES).hex()}"
 
 
 def _describe_memory(kept: shapes.Remembered) -> str:

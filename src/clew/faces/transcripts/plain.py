@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from clew.api import Message
-from clew.core.identity import ID_BYTES, checked_id, digest, turn_id
+from clew.core.ids import ID_BYTES, checked_id, digest, turn_id
 from clew.core.model import Role, role_of
 from clew.errors import InvalidInput
 from clew.faces.transcripts.lines import BadLine, decode_line, number_lines

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from clew.api import JsonObject, Message
-from clew.core.identity import ID_BYTES, MAX_ID_LENGTH, checked_id, digest
+from clew.core.ids import ID_BYTES, MAX_ID_LENGTH, checked_id, digest
 from clew.errors import InvalidInput
 from clew.faces.transcripts.tally import OTHERS, Tally
 from clew.text.cutting import cut_end
