@@ -16,8 +16,9 @@ from clew.config import Config
 from clew.core.ports import Embedder, Summarizer
 from clew.core.tuning import Tuning
 from clew.engine import Memory
+from clew.faces.daemon.limits import Limits
 from clew.models.embedding.hashing import HashingEmbedder
-from tests.testing.daemons import running, short_folder
+from tests.testing.daemons import Serving, short_folder
 
 NOW_MS = 1_790_000_000_000
 
@@ -42,15 +43,20 @@ def take_tuning(settings: dict[str, Any]) -> Tuning:
 
 @contextmanager
 def opened_api(kind: str, **settings: Any) -> Iterator[MemoryApi]:
-    """The operations in this process (`memory`) or through a daemon (`client`), on a folder of their own."""
+    """The operations called directly (`memory`) or by a client over a daemon's socket (`client`), on an empty store.
+
+    The server runs in a thread: a process of its own takes seconds to start, and other tests start real ones.
+    """
     given = {"embedder": "hashing", "synchronous": "normal"} | settings
     with short_folder() as folder:
-        if kind == "memory":
-            with Memory(Config.load(environment={}, data_dir=folder, **given)) as memory:
+        config = Config.load(environment={}, data_dir=folder, **given)
+        with Memory(config) as memory:
+            if kind == "memory":
                 yield memory
-        else:
-            with running(folder, **given) as daemon, connect(daemon.endpoint) as client:
-                yield client
+            else:
+                limits = Limits.from_config(config)
+                with Serving(memory, folder, limits) as serving, connect(serving.endpoint) as client:
+                    yield client
 
 
 @pytest.fixture(params=["memory", "client"])
