@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 import msgspec
 
 from clew.api import MemoryApi
+from clew.config import Config
+from clew.engine import Memory
+from clew.errors import ClewError
 from clew.faces.daemon.limits import Limits
 from clew.faces.daemon.lock import listening
+from clew.faces.daemon.run import serve
 from clew.faces.daemon.server import Server
 from clew.wire.endpoint import TcpEndpoint, UnixEndpoint, parse_endpoint
 from tests.testing.speed import patience
@@ -29,19 +34,66 @@ ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = patience(60.0)
 """Far beyond any real wait: a test that reaches it has found a hang."""
 
-PROGRAM = """
-import sys
-from clew.config import Config
-from clew.faces.daemon.run import serve
-from clew.engine import Memory
-from clew.errors import ClewError
-settings = dict(pair.split("=", 1) for pair in sys.argv[2:])
-try:
-    sys.exit(serve(Config.load(data_dir=sys.argv[1], environment=settings), Memory.open))
-except ClewError as error:
-    sys.stderr.write(f"error: {error}")
-    sys.exit(error.exit_status)
-"""
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["clew.engine", "clew.faces.daemon.run", __name__])
+"""Importing Clew takes longer than most tests. One process imports it, and every daemon is forked from that one."""
+
+
+def _serve(
+    data_dir: str, settings: dict[str, str], environment: dict[str, str], out: Connection, err: Connection
+) -> None:
+    """The whole life of a daemon's process."""
+    os.dup2(out.fileno(), 1)
+    os.dup2(err.fileno(), 2)
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        sys.exit(serve(Config.load(data_dir=data_dir, environment=settings), Memory.open))
+    except ClewError as error:
+        sys.stderr.write(f"error: {error}")
+        sys.exit(error.exit_status)
+
+
+class Process:
+    """A daemon's process: the part of `subprocess.Popen` that tests need."""
+
+    def __init__(self, data_dir: Path, settings: dict[str, str], environment: dict[str, str]) -> None:
+        (out, child_out), (err, child_err) = _FORKS.Pipe(duplex=False), _FORKS.Pipe(duplex=False)
+        arguments = (str(data_dir), settings, environment, child_out, child_err)
+        self._process = _FORKS.Process(target=_serve, args=arguments)
+        self._process.start()
+        child_out.close()
+        child_err.close()
+        self.pid = self._process.pid
+        self.stdout = _text(out)
+        self.stderr = _text(err)
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None and self.pid is not None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def wait(self, timeout_s: float) -> int:
+        self._process.join(timeout_s)
+        assert self.returncode is not None, "the daemon does not end"
+        return self.returncode
+
+    def communicate(self) -> tuple[str, str]:
+        """What is left of both outputs, when the process has ended."""
+        self.wait(WAIT_S)
+        with self.stdout, self.stderr:
+            return self.stdout.read(), self.stderr.read()
+
+
+def _text(connection: Connection) -> TextIO:
+    with connection:
+        return os.fdopen(os.dup(connection.fileno()), encoding="utf-8")
 
 
 @contextmanager
@@ -53,7 +105,7 @@ def short_folder() -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Daemon:
-    process: subprocess.Popen[str]
+    process: Process
     data_dir: Path
     endpoint: str
 
@@ -65,42 +117,34 @@ class Daemon:
         return self.process.wait(WAIT_S)
 
 
-def start(data_dir: Path, *, token: str = "", **settings: object) -> subprocess.Popen[str]:
+def start(data_dir: Path, *, token: str = "", **settings: object) -> Process:
     """Start a daemon process without waiting for it."""
     given = {"embedder": "none", "synchronous": "normal"} | settings
-    arguments = [f"CLEW_{name.upper()}={value}" for name, value in given.items()]
-    environment = {**os.environ, "CLEW_TOKEN": token, "PYTHONPATH": str(ROOT / "src")}
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(data_dir), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
+    variables = {f"CLEW_{name.upper()}": str(value) for name, value in given.items()}
+    return Process(data_dir, variables, {**os.environ, "CLEW_TOKEN": token})
 
 
 @contextmanager
 def running(data_dir: Path, *, token: str = "", **settings: object) -> Iterator[Daemon]:
     """A daemon that has printed its endpoint; stopped at the end, if the test has not done so."""
     process = start(data_dir, token=token, **settings)
-    assert process.stdout is not None
     try:
         endpoint = process.stdout.readline().strip()
         if not endpoint:
             raise AssertionError(f"the daemon did not start: {process.communicate()[1]}")
         yield Daemon(process, data_dir, endpoint)
     finally:
-        if process.poll() is None:
-            process.terminate()
-        process.communicate(timeout=WAIT_S)
+        process.terminate()
+        if not process.stdout.closed:
+            process.communicate()
 
 
 def refused(data_dir: Path, **settings: object) -> tuple[int, str]:
     """The exit status and last words of a daemon that must not start."""
     process = start(data_dir, **settings)
-    output, errors = process.communicate(timeout=WAIT_S)
+    output, errors = process.communicate()
     assert output == ""
-    return process.returncode, errors
+    return process.wait(0), errors
 
 
 class Serving:

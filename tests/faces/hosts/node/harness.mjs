@@ -134,6 +134,6 @@ export async function eventually(attempt) {
   for (;;) {
     const value = await attempt();
     if (value) return value;
-    await new Promise((resume) => setImmediate(resume));
+    await new Promise((resume) => setTimeout(resume, 20)); // leaves the processor to the other process
   }
 }
