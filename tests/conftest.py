@@ -19,6 +19,9 @@ from clew.engine import Memory
 from clew.faces.daemon.limits import Limits
 from clew.models.embedding.hashing import HashingEmbedder
 from tests.testing.daemons import Serving, short_folder
+from tests.testing.effort import load_profile
+
+load_profile()
 
 NOW_MS = 1_790_000_000_000
 

@@ -19,6 +19,7 @@ from clew.index.search import Query, search
 from clew.index.vectors import encode, to_grid
 from clew.storage.protocol import Feed, FeedRow
 from clew.text.terms import analyse, analyse_query, pack, signs
+from tests.testing.effort import effort
 
 pytestmark = pytest.mark.requirement("USE-4", "RANK-2")
 
@@ -75,7 +76,7 @@ def test_whether_a_text_asks_nothing_is_known_for_any_text(text: str) -> None:
 
 
 @given(st.lists(texts, min_size=1, max_size=6), texts, st.booleans(), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=effort(20, 60), deadline=None)
 def test_what_texts_share_with_a_question_lies_in_range_whatever_they_are(
     stored: list[str], asked: str, with_vectors: bool, zero: bool
 ) -> None:

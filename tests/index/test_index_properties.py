@@ -19,6 +19,7 @@ from clew.index.vectors import SCALE, cosines, decode, encode, to_grid
 from clew.storage.protocol import Feed, FeedRow
 from clew.text.terms import analyse, analyse_query, pack
 from tests.testing.drafts import record
+from tests.testing.effort import effort
 from tests.testing.memory_store import MemoryStore
 
 words = st.sampled_from("fox hen cow ERR_42 狐狸 red the 7".split())
@@ -54,7 +55,7 @@ def ask(index: CollectionIndex, text: str, vector: np.ndarray | None, limit: int
 
 @pytest.mark.requirement("STORE-4", "RANK-3")
 @given(members, texts, vectors, st.data())
-@settings(max_examples=150)
+@settings(max_examples=effort(37, 150))
 def test_an_index_grown_bit_by_bit_answers_to_the_last_bit_like_one_built_at_once(
     items: list[tuple[str, np.ndarray | None]], question: str, vector: np.ndarray, data: st.DataObject
 ) -> None:
@@ -118,7 +119,7 @@ def test_every_score_is_in_the_unit_interval_and_finite(
 
 @pytest.mark.requirement("STORE-1", "RANK-1")
 @given(members, st.lists(texts, max_size=8), texts)
-@settings(max_examples=60)
+@settings(max_examples=effort(20, 60))
 def test_what_is_in_one_collection_changes_no_score_in_another(
     mine: list[tuple[str, np.ndarray | None]], theirs: list[str], question: str
 ) -> None:

@@ -22,6 +22,7 @@ from clew.index.search import Candidate, Query, search
 from clew.index.vectors import DTYPE, SCALE, cosines, encode, to_grid
 from clew.storage.protocol import Feed, FeedRow
 from clew.text.terms import analyse, analyse_query, pack
+from tests.testing.effort import effort
 
 pytestmark = pytest.mark.requirement("RANK-3")
 
@@ -87,7 +88,7 @@ def _index(case: Case) -> CollectionIndex:
 
 
 @given(cases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=effort(37, 150), deadline=None)
 def test_a_search_finds_what_looking_at_every_member_finds(case: Case) -> None:
     index = _index(case)
     found = search(index, case.query, Scope.USER, DECAY, case.limit, excluded=case.excluded)
@@ -95,7 +96,7 @@ def test_a_search_finds_what_looking_at_every_member_finds(case: Case) -> None:
 
 
 @given(cases(), st.lists(st.integers(1, 40), unique=True, max_size=6), st.booleans(), st.sampled_from([1, 2, 64]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=effort(100, 400), deadline=None)
 def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
     case: Case, late: list[int], warm: bool, block: int
 ) -> None:
@@ -119,7 +120,7 @@ def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
 
 
 @given(st.integers(1, 400), st.floats(0, 3), st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=effort(26, 80), deadline=None)
 def test_bounds_of_a_quick_look_hold(count: int, together: float, chance: object) -> None:
     """However close together all vectors are: then what sets them apart is all that is rounded."""
     numbers = np.random.default_rng(chance.getrandbits(32))  # type: ignore[attr-defined]
@@ -234,7 +235,7 @@ def _rank(lane: np.ndarray, living: list[int], place: int) -> int | None:
 
 
 @given(st.integers(1, 300), st.integers(1, 80), st.integers(1, 4), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=effort(20, 60), deadline=None)
 def test_products_are_exact_in_blocks_of_any_size_by_any_number_of_threads(
     count: int, block_items: int, threads: int, chance: object
 ) -> None:

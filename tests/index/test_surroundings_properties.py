@@ -25,6 +25,7 @@ from clew.storage.protocol import Feed, FeedRow
 from clew.text.dates import keys_asked_for
 from clew.text.terms import analyse, analyse_query, lexical_text, signs
 from tests.testing import spoken
+from tests.testing.effort import effort
 from tests.testing.spoken import DAY_MS, MAY_10_2023_MS, Said, feed_rows, index_of
 
 pytestmark = pytest.mark.requirement("RANK-2", "RANK-3")
@@ -85,7 +86,7 @@ def ask(index: CollectionIndex, case: Case, limit: int | None = None) -> list[Ca
 
 
 @given(cases(), st.sampled_from(["turns:u", "session:s", "session_raw:s"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=effort(37, 150), deadline=None)
 def test_every_score_is_in_the_unit_interval_and_every_context_is_finite(case: Case, name: str) -> None:
     index = index_of(case.turns, name, case.removed)
     found = ask(index, case)
@@ -99,7 +100,7 @@ def test_every_score_is_in_the_unit_interval_and_every_context_is_finite(case: C
 
 
 @given(cases(), st.integers(1, 30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=effort(25, 100), deadline=None)
 def test_asking_for_fewer_gives_the_first_of_what_asking_for_more_gives(case: Case, more: int) -> None:
     index = index_of(case.turns, removed=case.removed)
     assert ask(index, case) == ask(index, case, case.limit + more)[: case.limit]
@@ -107,7 +108,7 @@ def test_asking_for_fewer_gives_the_first_of_what_asking_for_more_gives(case: Ca
 
 @pytest.mark.requirement("STORE-4")
 @given(cases(), st.randoms(use_true_random=False), st.sampled_from(["turns:u", "session:s"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=effort(50, 200), deadline=None)
 def test_an_index_grown_in_any_order_answers_like_one_built_at_once(
     case: Case, chance: random.Random, name: str
 ) -> None:
@@ -136,7 +137,7 @@ def _grown(whole: list[FeedRow], gone: list[int], name: str, chance: random.Rand
 
 
 @given(cases(most=6), st.integers(1, 5), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=effort(75, 300), deadline=None)
 def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
     case: Case, surrounded: int, warm: bool
 ) -> None:
@@ -154,7 +155,7 @@ def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=effort(25, 100), deadline=None)
 def test_signs_and_names_of_sessions_change_nothing_where_there_are_no_turns(case: Case) -> None:
     found = ask(index_of(case.turns, "user:u", case.removed), case)
     with patch.object(spoken, "signs", return_value=set()):
@@ -173,7 +174,7 @@ def test_a_sign_counts_for_turns_as_much_as_against_others(held: list[bool], wei
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=effort(25, 100), deadline=None)
 def test_sessions_are_lifted_as_much_as_others_fall(case: Case) -> None:
     index = index_of(case.turns, removed=case.removed)
     assert index.sessions is not None
@@ -186,7 +187,7 @@ def test_sessions_are_lifted_as_much_as_others_fall(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=effort(50, 200), deadline=None)
 def test_context_is_what_a_plain_reading_of_the_talk_says(case: Case) -> None:
     index = index_of(case.turns, removed=case.removed)
     found = ask(index, case, MOST_SURROUNDED)

@@ -20,6 +20,7 @@ from clew.index.collection import CollectionIndex
 from clew.storage.protocol import NewSummary, Place, Shard, Store, Task
 from clew.storage.sqlite import SqliteStore
 from tests.testing.drafts import MODEL, OTHER_MODEL, VECTOR, draft, record, turn
+from tests.testing.effort import effort
 from tests.testing.memory_store import MemoryStore
 
 COLLECTIONS = [
@@ -141,7 +142,7 @@ def _outcome(operation: Callable[[Store], Any], store: Store) -> Any:
         return type(error)
 
 
-StoreMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+StoreMachine.TestCase.settings = settings(max_examples=effort(15, 40), stateful_step_count=30, deadline=None)
 
 
 @pytest.mark.requirement("STORE-1", "STORE-2", "STORE-3", "STORE-4")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from clew.faces.cli.main import main
+from tests.testing.daemons import FORKS
 
 ESCAPE = "\x1b]0;owned\x07"
 """What would rename a terminal's window, if it ever reached one."""
@@ -55,15 +56,28 @@ def on_a_terminal(data_dir: Path, *arguments: str, no_color: bool = False, colum
     environment.pop("NO_COLOR", None)
     if no_color:
         environment["NO_COLOR"] = "1"
-    command = [sys.executable, "-m", "clew.faces.cli.main", *arguments, "--data", str(data_dir)]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
-        os.close(theirs)
-        received = bytearray()
-        try:
-            while chunk := os.read(ours, 65_536):
-                received += chunk
-        except OSError:
-            pass  # Linux reports the closed other end as an error
-        os.close(ours)
-        assert process.wait() == 0
+    command = [*arguments, "--data", str(data_dir)]
+    with Connection(theirs) as terminal:
+        process = FORKS.Process(target=_run_on, args=(terminal, environment, command))
+        process.start()
+    received = bytearray()
+    try:
+        while chunk := os.read(ours, 65_536):
+            received += chunk
+    except OSError:
+        pass  # Linux reports the closed other end as an error
+    os.close(ours)
+    process.join()
+    assert process.exitcode == 0
     return received.decode("utf-8")
+
+
+def _run_on(terminal: Connection, environment: dict[str, str], arguments: list[str]) -> None:
+    """A whole process whose input and outputs are a terminal."""
+    for descriptor in range(3):
+        os.dup2(terminal.fileno(), descriptor)
+    terminal.close()
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - closed with the process
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.exit(main(arguments))

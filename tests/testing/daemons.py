@@ -34,8 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = patience(60.0)
 """Far beyond any real wait: a test that reaches it has found a hang."""
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["clew.engine", "clew.faces.daemon.run", __name__])
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["clew.engine", "clew.faces.daemon.run", __name__])
 """Importing Clew takes longer than most tests. One process imports it, and every daemon is forked from that one."""
 
 
@@ -58,9 +58,9 @@ class Process:
     """A daemon's process: the part of `subprocess.Popen` that tests need."""
 
     def __init__(self, data_dir: Path, settings: dict[str, str], environment: dict[str, str]) -> None:
-        (out, child_out), (err, child_err) = _FORKS.Pipe(duplex=False), _FORKS.Pipe(duplex=False)
+        (out, child_out), (err, child_err) = FORKS.Pipe(duplex=False), FORKS.Pipe(duplex=False)
         arguments = (str(data_dir), settings, environment, child_out, child_err)
-        self._process = _FORKS.Process(target=_serve, args=arguments)
+        self._process = FORKS.Process(target=_serve, args=arguments)
         self._process.start()
         child_out.close()
         child_err.close()

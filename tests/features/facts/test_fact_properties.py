@@ -19,6 +19,7 @@ from clew.features.facts.log import Assertion, Entry
 from clew.features.facts.replay import Fact, Facts
 from tests.conftest import FixedClock
 from tests.testing.daemons import short_folder
+from tests.testing.effort import effort
 from tests.testing.fact_entries import said, taken_back
 from tests.testing.memory_store import MemoryStore
 
@@ -204,7 +205,7 @@ def small_memory() -> Iterator[tuple[Memory, FixedClock]]:
 
 
 @pytest.mark.requirement("FACT-3")
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=effort(16, 50), deadline=None)
 @given(moves)
 def test_whatever_is_written_lints_clean_and_rebuilds_to_identical_bytes(done: list[Move]) -> None:
     with small_memory() as (memory, clock):
@@ -217,7 +218,7 @@ def test_whatever_is_written_lints_clean_and_rebuilds_to_identical_bytes(done: l
 
 
 @pytest.mark.requirement("FACT-3")
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=effort(16, 50), deadline=None)
 @given(moves)
 def test_a_chain_of_facts_goes_stale_with_its_root(done: list[Move]) -> None:
     with small_memory() as (memory, clock):

@@ -16,6 +16,7 @@ from clew.storage.purging import Purge, PurgeKind
 from clew.storage.sqlite import SqliteStore
 from clew.text.entities import MAX_NAME_CHARS, EntityKind, Extract, canonical, in_order
 from tests.testing.drafts import record
+from tests.testing.effort import effort
 from tests.testing.memory_store import MemoryStore
 
 pytestmark = pytest.mark.requirement("GRAPH-1")
@@ -67,7 +68,7 @@ def test_a_name_in_its_one_form_stays_as_it_is(text: str) -> None:
     assert canonical(canonical(text)) == canonical(text)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=effort(15, 25), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), TEXTS), max_size=8), st.sets(st.integers(0, 4)))
 @pytest.mark.requirement("STORE-6")
 def test_both_stores_hold_the_same_graph_and_a_purge_leaves_what_the_rest_says(

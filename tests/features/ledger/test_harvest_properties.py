@@ -16,6 +16,7 @@ from clew.features.ledger import log as capture_log
 from clew.features.ledger.harvest import harvest, some
 from clew.features.ledger.lines import log_files
 from tests.features.ledger.test_capture_log import SMALL, event, everything, folder, keep, make_parts
+from tests.testing.effort import effort
 from tests.testing.memory_store import MemoryStore
 
 BAD_LINES = (
@@ -136,7 +137,7 @@ def _die(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-HarvestMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+HarvestMachine.TestCase.settings = settings(max_examples=effort(15, 40), stateful_step_count=25, deadline=None)
 
 
 @pytest.mark.requirement("CAPTURE-1", "CAPTURE-2", "STORE-6")

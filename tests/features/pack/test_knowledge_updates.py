@@ -7,6 +7,7 @@ from bench.knowledge_updates import ADDED_UP, UPDATES, Asked, measure
 from bench.retrieval.files import read_json
 
 from tests.testing.data import shared
+from tests.testing.effort import effort
 
 pytestmark = pytest.mark.requirement("PACK-5", "PACK-7")
 
@@ -18,6 +19,7 @@ def questions(sort: str) -> list[Asked]:
     return [one for one in asked if one.question_type == sort]
 
 
+@pytest.mark.long
 def test_the_newer_value_is_packed_and_some_older_ones_say_that_they_are_over() -> None:
     pairs = [pair for asked in questions(UPDATES) if (pair := measure(asked, WORDS_ALONE)) is not None]
     assert len(pairs) >= 20
@@ -29,6 +31,8 @@ def test_the_newer_value_is_packed_and_some_older_ones_say_that_they_are_over() 
 
 
 def test_evidence_that_adds_up_is_not_taken_for_a_contradiction() -> None:
-    pairs = [pair for asked in questions(ADDED_UP)[:12] if (pair := measure(asked, WORDS_ALONE)) is not None]
+    pairs = [
+        pair for asked in questions(ADDED_UP)[: effort(4, 12)] if (pair := measure(asked, WORDS_ALONE)) is not None
+    ]
     assert pairs
     assert all(outcome.marked == 0 for pair in pairs for outcome in pair)
