@@ -53,7 +53,7 @@ def main() -> int:
         sys.stdout.write(msgspec.json.encode(_measure(options.store, options.questions, options.memories)).decode())
         return 0
     with TemporaryDirectory(prefix="bench-") as folder:
-        _fill(Path(folder), options.memories, options.turns)
+        fill(Path(folder), options.memories, options.turns)
         before = _in_processes(options, folder)
         _compact(Path(folder))
         after = _in_processes(options, folder)
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _fill(folder: Path, memories: int, turns: int) -> None:
+def fill(folder: Path, memories: int, turns: int) -> None:
     store = ClewStore(folder)
     records = make_records(0, memories, 1)
     store.load(records, WordVectors().embed_query(""))
@@ -110,12 +110,12 @@ def _measure(folder: Path, count: int, size: int) -> Measured:
         tune_interpreter()
     store = ClewStore(folder)
     questions = make_questions(count + WARM_UP, size, 1)
-    rounds = [[_assemble_ms(store, question.text) for question in questions][WARM_UP:] for _ in range(ROUNDS)]
+    rounds = [[assemble_ms(store, question.text) for question in questions][WARM_UP:] for _ in range(ROUNDS)]
     store.close()
     return Measured(spread([ms for times in rounds for ms in times]), spread(list(map(min, *rounds))))
 
 
-def _assemble_ms(store: ClewStore, question: str) -> float:
+def assemble_ms(store: ClewStore, question: str) -> float:
     store.memory.gate(question)  # makes the query's vector, which is then remembered
     started = perf_counter()
     store.memory.assemble(SESSION, query=question, user_id=USER)
