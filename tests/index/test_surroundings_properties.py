@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from clew.core.calibration import Calibration
 from clew.core.collections import Scope
 from clew.core.ranking import SIMILARITY_ALONE, Weights, fuse
-from clew.index import collection, context
+from clew.index import collection, surroundings
 from clew.index import search as search_module
 from clew.index.collection import LENGTH_INFLUENCE, TERM_SATURATION, CollectionIndex
 from clew.index.search import LEAST_ADDED, MOST_SURROUNDED, Candidate, Query, search, similarities
@@ -168,7 +168,7 @@ def test_signs_and_names_of_sessions_change_nothing_where_there_are_no_turns(cas
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.floats(0, 1))
 def test_a_sign_counts_for_turns_as_much_as_against_others(held: list[bool], weight: float) -> None:
-    added = context._sign(np.array(held), weight, len(held))
+    added = surroundings._sign(np.array(held), weight, len(held))
     assert float(added.sum(dtype=np.float64)) == pytest.approx(0.0, abs=1e-5)
     assert all((value >= 0.0) == is_held or value == 0.0 for value, is_held in zip(added, held, strict=True))
 
@@ -178,7 +178,7 @@ def test_a_sign_counts_for_turns_as_much_as_against_others(held: list[bool], wei
 def test_sessions_are_lifted_as_much_as_others_fall(case: Case) -> None:
     index = index_of(case.turns, removed=case.removed)
     assert index.sessions is not None
-    fit = context._session_fit(index, index.sessions, case.query.terms, np.empty(0, np.int64))
+    fit = surroundings._session_fit(index, index.sessions, case.query.terms, np.empty(0, np.int64))
     assert float(fit[index.sessions.members > 0].sum()) == pytest.approx(0.0, abs=1e-5)
     assert np.abs(fit).max() <= 1.0
 
@@ -214,12 +214,17 @@ def _read_plainly(index: CollectionIndex, case: Case) -> dict[int, float]:
     for session in {turn.session for turn in there.values()}:
         talk = [seq for seq, turn in there.items() if turn.session == session]
         for place, seq in enumerate(talk):
-            near = [(-1, context.BEFORE), (1, context.AFTER), (-2, context.BEYOND), (2, context.BEYOND)]
-            near += [(-1, context.ANSWER)] if place and "?" in signed[talk[place - 1]] else []
+            near = [
+                (-1, surroundings.BEFORE),
+                (1, surroundings.AFTER),
+                (-2, surroundings.BEYOND),
+                (2, surroundings.BEYOND),
+            ]
+            near += [(-1, surroundings.ANSWER)] if place and "?" in signed[talk[place - 1]] else []
             added[seq] = sum(
                 share * stands_out[talk[place + step]] for step, share in near if 0 <= place + step < len(talk)
             )
-            added[seq] += context.SESSION * _session_fit(there, session, case)
+            added[seq] += surroundings.SESSION * _session_fit(there, session, case)
     for held, weight in _signs(signed, case.query):
         share = len(held) / len(there)
         for seq in there:
@@ -233,7 +238,9 @@ def _signs(signed: dict[int, set[str]], query: Query) -> list[tuple[set[int], fl
     named = set.intersection(*said_by) if said_by else set()
     dated = {seq for seq, held in signed.items() if held & {f"#{key}" for key in query.dates}}
     rarity = math.log((len(signed) + 1) / (len(dated) + 1)) / math.log(len(signed) + 1)
-    return [(held, weight) for held, weight in ((named, context.SPEAKER), (dated, context.DATE * rarity)) if held]
+    return [
+        (held, weight) for held, weight in ((named, surroundings.SPEAKER), (dated, surroundings.DATE * rarity)) if held
+    ]
 
 
 def _session_fit(there: dict[int, Said], wanted: str, case: Case) -> float:
