@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from clew.core.collections import Collection, CollectionKind
-from clew.core.marks import replacing
+from clew.core.marks import keep_operator_marks
 from clew.core.model import Draft, Metadata, Provenance, Record, Trust
 from clew.core.ports import EmbedderIdentity
 from clew.errors import Conflict, NotAvailable, RawHistoryProtected
@@ -85,7 +85,7 @@ class MemoryStore(Graphed, Judged):
             for place in [new.place, *(place for place in new.also if place in held.places)]:
                 self._drop_member(place)
             new = replace(
-                new, draft=replacing(new.draft, held.draft.marks, same_text=held.draft.text == new.draft.text)
+                new, draft=keep_operator_marks(new.draft, held.draft.marks, same_text=held.draft.text == new.draft.text)
             )
         key = self._add_text(new.draft, raw=False, tasks=new.tasks)
         text = self._state.texts[key]

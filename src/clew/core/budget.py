@@ -34,7 +34,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """The whole plan. `recall` is what is left; `degraded` says why nothing could be."""
+    """The whole plan. `recall` has the tokens left over; `degraded` says why there are none."""
 
     total: int
     hard: int
@@ -48,7 +48,7 @@ class Allocation:
 
     @property
     def committed(self) -> int:
-        """Tokens that are spoken for before recall."""
+        """Tokens granted before recall."""
         return self.hard + self.base + self.observed + self.soft.used + self.extension.used + self.guidance.used
 
 
@@ -74,7 +74,7 @@ def plan(
 
     `soft` is in source order and `extension` newest first: both are cut as a prefix, because a gap
     would change what they say. `guidance` is best first, and one piece that is too long does not
-    keep out the shorter ones behind it; what frames them is paid once, where there are any.
+    keep out the shorter ones behind it; their frame is paid once, where there are any.
     """
     if hard + base + observed > total:
         return _over_budget(total, hard, base)

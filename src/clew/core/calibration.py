@@ -53,7 +53,7 @@ class Calibration:
         return type(self)(unrelated=self.query_unrelated, same_meaning=self.query_same_meaning)
 
     def similarity(self, cosine: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Elementwise, monotone, clamped to [0, 1]; what is not a number counts as unrelated to all."""
+        """Elementwise, monotone, clamped to [0, 1]; NaN counts as unrelated to all."""
         slope = (SAME_MEANING_SIMILARITY - UNRELATED_SIMILARITY) / (self.same_meaning - self.unrelated)
         offset = UNRELATED_SIMILARITY - self.unrelated * slope
         mapped = np.clip(np.asarray(cosine, np.float32), np.float32(-1.0), np.float32(1.0))

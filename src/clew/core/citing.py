@@ -1,4 +1,4 @@
-"""Records that are made from others name what they rest on: facts, plans, observations."""
+"""Records made from others cite their sources: facts, plans, observations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collections: what holds records. Each is of a kind and has an owner, and its name says both.
+"""Collections hold records. Each has a kind and an owner, and its name says both.
 
 The name is the only key a search is given, so no query can reach across users or sessions by mistake. Names are
 compared whole, never by prefix.
@@ -175,7 +175,7 @@ class Collection(str):
 
     @property
     def archive(self) -> Collection:
-        """Where its unused records rest, out of ordinary recall, until somebody revives them."""
+        """The collection that keeps its unused records, out of ordinary recall, until somebody revives them."""
         return Collection(f"{_ARCHIVE}{self}")
 
     @property

@@ -1,4 +1,4 @@
-"""Ids: what can be one, how Clew makes them from content, and how a turn is named among those of other sessions."""
+"""Ids: which values are valid, how Clew makes ids from content, and how it names a turn among those of all sessions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def id_of(name: str) -> str:
 
 
 def turn_id(session_id: str, role: str, ts_ms: int, text: str, occurrence: int = 0) -> str:
-    """An id made from what the turn is, so that delivering it again gives the same id.
+    """An id made from the content of the turn, so that delivering it again gives the same id.
 
     `occurrence` tells apart equal turns that one batch delivers with one time.
     """

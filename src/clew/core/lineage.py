@@ -1,8 +1,8 @@
 """Where a summary comes from: the edges of the graph that leads back to every raw turn.
 
-A summary of level 1 stands for raw turns, one of level n + 1 for summaries of level n. Since every
+A summary of level 1 covers raw turns, one of level n + 1 covers summaries of level n. Since every
 edge leads one level down, the graph has no cycle, and following it ends at raw turns. The lineage
-stands in the summary's own metadata: it is hashed, exported and restored with it, and cannot be lost
+is in the summary's own metadata: it is hashed, exported and restored with it, and cannot be lost
 apart from it.
 """
 
@@ -30,11 +30,11 @@ class Lineage:
     source_tokens: int
     prior_ids: tuple[str, ...] = ()
     trivial: bool = False
-    """Whether it stands for one node only, which makes a view shorter but not smaller in number."""
+    """Whether it covers one node only, which makes a view shorter but not smaller in number."""
 
     @property
     def decay(self) -> float:
-        """How far the summary falls short of what it stands for."""
+        """How far the summary falls short of its sources."""
         return 1.0 - self.confidence
 
     def as_metadata(self) -> dict[str, object]:
@@ -56,12 +56,12 @@ class Lineage:
 
 
 def lineage_of(record: Record) -> Lineage | None:
-    """The lineage a record carries. None where it is no summary, whatever its metadata says of itself."""
+    """The lineage a record carries. None where it is no summary, whatever its metadata claims."""
     return read_lineage(record.metadata) if record.provenance is Provenance.SUMMARY else None
 
 
 def read_lineage(metadata: Metadata) -> Lineage | None:
-    """None where a part is missing or cannot be what it says."""
+    """None where a part is missing or invalid."""
     try:
         found = Lineage(
             level=_whole(metadata["level"]),
@@ -89,7 +89,7 @@ class Graph:
     turns: AbstractSet[str]
 
     def parents(self) -> dict[tuple[int, str], list[str]]:
-        """Which summaries stand for a node, by its level and id."""
+        """The summaries that cover a node, by its level and id."""
         found: dict[tuple[int, str], list[str]] = {}
         for id_, lineage in self.summaries.items():
             for source in lineage.source_ids:
@@ -97,7 +97,7 @@ class Graph:
         return found
 
     def turns_under(self, id_: str) -> list[str]:
-        """The raw turns a summary reaches, in order, each once; what does not resolve reaches nothing."""
+        """The raw turns a summary reaches, in order, each once; an id that does not resolve reaches nothing."""
         reached: dict[str, None] = {}
         opened: set[str] = set()
         waiting = [id_]
@@ -138,7 +138,7 @@ class Graph:
         return []
 
     def uncovered(self, shown: AbstractSet[str]) -> list[str]:
-        """Turns that neither stand in the given view nor under one of its summaries, in the order of their ids."""
+        """Turns that the given view neither shows nor covers by a summary, in the order of their ids."""
         covered = set(shown)
         for id_ in shown:
             covered.update(self.turns_under(id_))

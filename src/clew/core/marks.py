@@ -1,8 +1,8 @@
-"""Marks: what is known of a record beside its text, each with who set it and when.
+"""Marks: judgements on a record beside its text, each with who set it and when.
 
-A record's text, time and metadata are what came in. Its kind, its grade, how long it is kept and why it
-is or is not trusted are judgements, and may change; they stand apart from the text, so that a raw turn
-can be judged without being touched. What the operator set, Clew does not overwrite.
+A record's text, time and metadata stay as they came in. Its kind, its grade, how long it is kept and why it
+is or is not trusted are judgements, and may change; they are kept apart from the text, so that a raw turn
+can be judged without being touched. Clew does not overwrite marks that the operator set.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def made(value: Any, by: By, ts_ms: int) -> dict[str, Any]:
 
 
 def value_of(marks: Metadata, name: Mark) -> Any:
-    """What a mark says; None where it is not set."""
+    """The value of a mark; None where it is not set."""
     found = marks.get(name)
     return found.get("value") if isinstance(found, Mapping) else None
 
@@ -63,7 +63,7 @@ def set_by(marks: Metadata, name: Mark) -> str | None:
 
 
 def merged(old: Metadata, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The marks after a change: None takes one away, and only the operator changes what the operator set."""
+    """The marks after a change: None removes one, and only the operator changes a mark that the operator set."""
     result = dict(old)
     for name, change in changes.items():
         if change is None:
@@ -73,10 +73,10 @@ def merged(old: Metadata, changes: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def replacing(draft: Draft, old: Metadata, *, same_text: bool) -> Draft:
-    """A draft that takes the place of another: what the operator said of the old one holds for it, too.
+def keep_operator_marks(draft: Draft, old: Metadata, *, same_text: bool) -> Draft:
+    """Give a draft that replaces another one the marks that the operator set on the old one.
 
-    Where the words are new, all but confidence and what they are to others: that was said of the old ones.
+    Where the words are new, this drops those on confidence and on relations to others: they were about the old words.
     """
     kept = {
         name: mark

@@ -90,7 +90,7 @@ _BY_TRUST = (Trust.TRUSTED, Trust.UNKNOWN, Trust.UNTRUSTED, Trust.QUARANTINED)
 
 
 def least(trusts: Iterable[Trust]) -> Trust:
-    """The trust of what is made from several texts: that of the worst of them."""
+    """The trust of a record made from several texts: the least trust of any of them."""
     return max(trusts, key=_BY_TRUST.index, default=Trust.UNKNOWN)
 
 

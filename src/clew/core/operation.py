@@ -34,7 +34,7 @@ class Request(Struct, Generic[R], frozen=True, kw_only=True, rename="camel", for
     """Its name on the wire."""
     answer: ClassVar[type[Answer]]
     writes: ClassVar[bool] = False
-    """Whether it changes what later requests find. What one connection writes happens in the order it was sent."""
+    """Whether it changes what later requests find. The daemon runs the writes of one connection in the order sent."""
     lets_writes_pass: ClassVar[bool] = False
     """Whether later writes of its connection need not wait for it: it takes long, and changes only what is derived."""
     leaves_work: ClassVar[bool] = False

@@ -14,7 +14,7 @@ from enum import StrEnum
 from clew.errors import InvalidInput
 
 PLAN = "plan"
-"""What is meant to be done is no fact, and never a predicate of one."""
+"""An intention is no fact, so no fact has this predicate."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _BETWEEN_WORDS = re.compile(r"[\s_-]+")
@@ -73,7 +73,7 @@ class Registry:
 
 
 def registry(settings: Sequence[str] = ()) -> Registry:
-    """What is built in, with the operator's own, each as `lives_in=single`. Raises InvalidInput."""
+    """The built-in predicates with the operator's own, each as `lives_in=single`. Raises InvalidInput."""
     added = dict(_read(setting) for setting in settings)
     return Registry({**BUILT_IN, **added})
 

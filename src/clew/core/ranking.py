@@ -1,4 +1,4 @@
-"""How a candidate's score is made. Every function maps any input into [0, 1]."""
+"""How a candidate is scored. Every function maps any input into [0, 1]."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ AUTHORITY_OF_PROVENANCE: Mapping[Provenance, float] = {
     Provenance.TOOL_OUTPUT: 0.7,
     Provenance.WEB: 0.7,
 }
-"""How much a text's origin speaks for it in a context. What it says of itself counts for nothing."""
+"""How much a text's origin speaks for it in a context. Its own claims count for nothing."""
 
 KEYWORD_INFLUENCE = 0.3
 """How much it counts in a context that a text holds the very words of the query."""
 
 DECAY_INFLUENCE = 0.5
-"""How much of its score a summary loses that says nothing of what it stands for."""
+"""The share of its score that a summary loses when it says nothing of its sources."""
 
 REPLY_SHARE = 0.75
 """How much of its similarity a reply keeps beside what its user said: replies are long, and repeat the question."""
@@ -71,7 +71,7 @@ HOP_MIN_SCORE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ContextWeights:
-    """What makes a text's standing in a context, clamped to [0, 1] and made to sum to 1."""
+    """The parts of a text's standing in a context, clamped to [0, 1] and made to sum to 1."""
 
     recency: float
     use: float
@@ -93,13 +93,13 @@ def use_share(access_count: int, most: int) -> float:
 
 
 def context_score(similarity: float, standing_: float, keywords: float) -> float:
-    """The score of what a context recalls; `keywords` is the share of the query's terms that the text holds."""
+    """The score of a text that a context recalls; `keywords` is the share of the query's terms that the text holds."""
     emphasis = (1.0 + KEYWORD_INFLUENCE * _unit(keywords)) / (1.0 + KEYWORD_INFLUENCE)
     return _unit(standing_ * max(similarity, 0.0) * emphasis)
 
 
 def quality(decay: float) -> float:
-    """What is left of a summary's score; 1 for what is no summary and has no decay."""
+    """The share of its score that a summary keeps; 1 where there is no decay, as for any other text."""
     return 1.0 - DECAY_INFLUENCE * _unit(decay)
 
 
@@ -112,7 +112,7 @@ def fuse(lexical: Floats, dense: Floats | None, exact_share: float, lexical_shar
     """One similarity from both lanes.
 
     The more of the query that must match exactly (identifiers, numbers), the more the lexical lane
-    decides. Where a member has no dense value, its lexical one stands for both.
+    decides. Where a member has no dense value, its lexical one counts for both.
     """
     if dense is None:
         return unit(lexical)
@@ -135,7 +135,7 @@ def search_score(similarity: Floats, recent: Floats, scope: Scope, weights: Weig
 
 
 def unit(values: Floats) -> Floats:
-    """Clamped to [0, 1]; what is not a number is 0."""
+    """Clamped to [0, 1]; NaN is 0."""
     clamped: Floats = np.clip(values, np.float32(0.0), np.float32(1.0))
     clamped[np.isnan(clamped)] = 0.0
     return clamped

@@ -1,10 +1,10 @@
-"""The floor under everything that is recalled: what shares neither words nor clear meaning with a question stays out.
+"""The floor under recall: it keeps out texts that share neither words nor clear meaning with a question.
 
-The best of what is found is always something, however far it is from the question. So before anything enters a pack or
-a context, it is looked at by itself: the words it holds of the question, weighed by how rare they are, and how near it
-is in meaning. What is around it, its session and its rivals count for nothing here. Where one text clearly bears on the
-question, others may that bear on it faintly: an answer is often worded less like the question than what stands beside
-it. Where none does, nothing is recalled. The figures were set with bench/off_topic.py.
+A search always has a best match, however far that is from the question. So before a text enters a pack or a context, it
+is looked at by itself: the words it shares with the question, weighed by how rare they are, and how near it is in
+meaning. Its surroundings, its session and its rivals count for nothing here. Where one text clearly bears on the
+question, Clew also recalls texts that bear on it faintly: an answer is often worded less like the question than its
+neighbours. Where none does, it recalls nothing. The figures were set with bench/off_topic.py.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CLEAR = 0.48
-"""A text that is so similar by its own words and meaning bears on the question."""
+"""A text at least this similar by its own words and meaning bears on the question."""
 
 FAINT = 0.22
-"""A text that is less similar than this does not, whatever stands beside it."""
+"""A text less similar than this does not, whatever its neighbours say."""
 
 CLEAR_WORDS = 0.15
 """The same where meaning is not compared: the share of the question's words, weighed by rarity."""
 
 MOST_WORDS = 0.5
-"""What holds so much of the question's words is clear whatever it means; and what holds a single one must hold so much
-where meaning is not compared, since one word is often shared by chance."""
+"""A text that holds this share of the question's words is clear whatever it means. A text that holds a single one must
+reach this share where meaning is not compared, since texts often share one word by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What a text has in common with a question, by itself."""
+    """The words and meaning that a text by itself shares with a question."""
 
     similarity: float = 0.0
     """Of its own words and meaning, in [0, 1]."""
@@ -57,14 +57,14 @@ class Shared:
 
 
 BY_NAME = Shared(similarity=1.0, lexical=1.0, named=True)
-"""Of what something that the question names leads to."""
+"""For a text that is reached from something the question names."""
 
 
 def related(asked: str, shared: Sequence[Shared], may_lead: Sequence[bool]) -> list[bool]:
     """Which texts may be recalled for a question. Only those that may lead can make room for faint ones.
 
-    What stands before the reader already, or only repeats the question, leads to nothing. A question that looks back
-    ("remind me", "what did we decide") asks for what is remembered, however far its words are from it.
+    A text that the reader sees already, or that only repeats the question, cannot lead. A question that looks back
+    ("remind me", "what did we decide") asks for memories, however far its words are from theirs.
     """
     if asks_nothing(asked):
         return [False] * len(shared)
@@ -72,7 +72,7 @@ def related(asked: str, shared: Sequence[Shared], may_lead: Sequence[bool]) -> l
     return [one.is_clear or (led and one.is_faint) for one in shared]
 
 
-# --- what looks back, and what asks for nothing ----------------------------------------------------
+# --- questions that look back, and texts that ask nothing ------------------------------------------
 
 _BACK = re.compile(
     r"\b(?:remind me|(?:do|can) you (?:still )?(?:remember|recall)|i forgot|last time (?:i|we|you)|event happened first"
@@ -122,7 +122,7 @@ _WORDS = (
     r"|привет|здравствуйте?|спасибо|большое|пока|да|нет"
 )
 _COURTESY_CHARS = 200
-# Phrases before words, and no way back from what was read: a text is gone through once.
+# Phrases before words, and no backtracking: one pass over a text is enough.
 _COURTESY = re.compile(rf"\W*+(?>(?:{_PHRASES}|{_WORDS})(?:\W++|$))*+", re.IGNORECASE)
 
 

@@ -1,7 +1,7 @@
 """Types that are read from JSON by several threads, or written to it.
 
 msgspec learns how to read a type when it first meets it, and two threads that bring it the same new type at once can
-crash the process. Whatever several threads may read is therefore made known when its module is imported.
+crash the process. A module therefore makes its types known to msgspec when it is imported.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ KNOWN: set[type] = set()
 
 
 def make_known(types: Iterable[type]) -> None:
-    """Let msgspec learn the types, and those inside them, while only one thread is about."""
+    """Let msgspec learn the types, and those inside them, while only one thread runs."""
     for kind in types:
         msgspec.json.Decoder(kind)
         KNOWN.add(kind)
 
 
 def plain(value: object) -> str:
-    """For encoders: a string that knows more than its letters, such as the name of a collection, as a plain one."""
+    """For encoders: turn an instance of a subclass of `str`, such as the name of a collection, into a plain string."""
     if isinstance(value, str):
         return str(value)
     raise TypeError(f"{type(value).__name__} is no JSON")

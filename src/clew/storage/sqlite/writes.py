@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 
 from clew.core.collections import Collection, CollectionKind
-from clew.core.marks import merged, replacing
+from clew.core.marks import keep_operator_marks, merged
 from clew.core.model import Draft, Provenance
 from clew.core.ports import EmbedderIdentity
 from clew.errors import Conflict, RawHistoryProtected
@@ -88,9 +88,8 @@ def put_record(connection: apsw.Connection, new: NewRecord) -> tuple[int, bool]:
             raise RawHistoryProtected(f"{place.id!r} in {place.collection} is a turn or a summary; it does not change")
         drop_member(connection, key)
         _hide_also(connection, new.also, old)
-        record = _add_record(
-            connection, replacing(new.draft, decode_metadata(marks), same_text=text == new.draft.text), raw=False
-        )
+        draft = keep_operator_marks(new.draft, decode_metadata(marks), same_text=text == new.draft.text)
+        record = _add_record(connection, draft, raw=False)
         run(connection, "move_uses", (record, old))
         _drop_orphan(connection, old)
         version += 1
