@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 
 from clew.core.collections import Collection, CollectionKind
 from clew.core.lineage import read_lineage
-from clew.core.marks import merged
+from clew.core.marks import merge_marks
 from clew.core.model import Metadata, Provenance, Trust
 from clew.errors import NotFound, RawHistoryProtected
 from clew.storage.protocol import TRACE_LIMIT, Marking, Place, StoredRecord, StoredTrace
@@ -48,7 +48,7 @@ class Judged(Held):
         if member is None:
             return False
         text = self._state.texts[member.text]
-        text.draft = replace(text.draft, marks=merged(text.draft.marks, marking.marks))
+        text.draft = replace(text.draft, marks=merge_marks(text.draft.marks, marking.marks))
         if marking.trust is not None:
             text.draft = replace(text.draft, trust=marking.trust)
         return True

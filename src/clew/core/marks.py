@@ -62,7 +62,7 @@ def set_by(marks: Metadata, name: Mark) -> str | None:
     return found.get("by") if isinstance(found, Mapping) else None
 
 
-def merged(old: Metadata, changes: Mapping[str, Any]) -> dict[str, Any]:
+def merge_marks(old: Metadata, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The marks after a change: None removes one, and only the operator changes a mark that the operator set."""
     result = dict(old)
     for name, change in changes.items():

@@ -1,1 +1,1 @@
-"""What every feature stands on: the way in, the queue behind it, search, records."""
+"""The base of every feature: the way in, the queue behind it, search, records."""

@@ -1,9 +1,9 @@
-"""What a record was made from, and what was made from it.
+"""The sources of a record, and the records made from it.
 
 A summary is made from turns or lower summaries, in the light of earlier ones; a memory is kept from a turn; a record
-that others were merged into speaks for those as well; facts, plans and observations rest on what they cite. What a
-record says of itself in metadata that a client gave does not count: a memory's id must be the one that its turn gives
-it, and only Clew writes what cites.
+that others were merged into speaks for those as well; facts, plans and observations rest on the records they cite.
+Metadata that a client gave proves nothing: a memory's id must be the one that its turn gives it, and only Clew writes
+records that cite others.
 """
 
 from __future__ import annotations
@@ -44,18 +44,23 @@ class Derivation:
     def sources(self, record: Record) -> list[Record]:
         """The records whose words may have entered this one, at home."""
         if record.ref not in self._sources:
-            found = [*self._of_summary(record), *self._of_memory(record), *self._of_merge(record), *self._cited(record)]
+            found = [
+                *self._of_summary(record),
+                *self._of_memory(record),
+                *self._of_merge(record),
+                *self._of_claim(record),
+            ]
             self._sources[record.ref] = _each_once(found)
         return self._sources[record.ref]
 
     def products(self, record: Record) -> list[Record]:
         """The records that its words may have entered."""
         places = self._parts.store.places(record.collection, record.id)
-        found = [*self._summaries(places), *self._memories(places), *self._merged_into(record), *self._citing(places)]
+        found = [*self._summaries(places), *self._memories(places), *self._keepers(record), *self._claims_on(places)]
         return _each_once(found)
 
     def all_products(self, record: Record) -> list[Record]:
-        """The same with what was made from those, and so on, nearest first; never the record itself."""
+        """Its products, their products and so on, nearest first; never the record itself."""
         found = {record.ref: record}
         waiting = [record]
         for current in waiting:
@@ -92,7 +97,7 @@ class Derivation:
         for ref in _merged_refs(record):
             yield from self._at(ref)
 
-    def _cited(self, record: Record) -> Iterator[Record]:
+    def _of_claim(self, record: Record) -> Iterator[Record]:
         if rests_on_others(record.collection):
             for ref in sources_in(record.metadata):
                 yield from self._at(ref)
@@ -123,19 +128,19 @@ class Derivation:
         for collection, id_ in memory_places((place.collection, place.id) for place in places):
             yield from self._parts.store.get(collection, [id_])
 
-    def _citing(self, places: Sequence[Place]) -> Iterator[Record]:
+    def _claims_on(self, places: Sequence[Place]) -> Iterator[Record]:
         if self._claims is None:
             self._claims = {}
-            for record in _resting(self._parts):
+            for record in _all_claims(self._parts):
                 for ref in sources_in(record.metadata):
                     self._claims.setdefault(ref, []).append(record)
         for place in places:
             for claim in self._claims.get(home_ref(place.collection, place.id), ()):
-                if any(place_of(source) in places for source in self._cited(claim)):  # and not another of that name
+                if any(place_of(source) in places for source in self._of_claim(claim)):  # not of a namesake
                     yield claim
 
-    def _merged_into(self, record: Record) -> list[Record]:
-        """What it was merged into, and not what merely holds in its place."""
+    def _keepers(self, record: Record) -> list[Record]:
+        """The records it was merged into, and not those that merely replace it."""
         kept = value_of(record.marks, Mark.SUPERSEDED_BY)
         found = self._at(kept) if isinstance(kept, str) else []
         return [keeper for keeper in found if any(self._names(ref, record) for ref in _merged_refs(keeper))]
@@ -146,12 +151,12 @@ class Derivation:
     def _at(self, ref: str) -> list[Record]:
         try:
             return [at_home(self._parts, find_record(self._parts, ref))]
-        except (NotFound, InvalidInput):  # it is gone, and has nothing to say any more
+        except (NotFound, InvalidInput):  # it is gone
             return []
 
 
-def _resting(parts: Parts) -> Iterator[Record]:
-    """Every record that rests on others which it names."""
+def _all_claims(parts: Parts) -> Iterator[Record]:
+    """Every record that rests on others and cites them."""
     for name, _ in parts.store.collections():
         if rests_on_others(name):
             yield from every_member(parts.store, name)

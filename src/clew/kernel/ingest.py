@@ -39,7 +39,7 @@ def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
     taken = []
     for message in request.messages:
         ts_ms = now_ms if message.ts is None else checked_ts(message.ts)
-        intake = _taken_in(parts, request, message, ts_ms)
+        intake = _take_in(parts, request, message, ts_ms)
         same = (message.role, ts_ms, intake.draft.text)
         turns.append(_turn(parts, request, message, intake, seen[same]))
         taken.append(intake)
@@ -95,9 +95,9 @@ def _known_role(name: object) -> Role | None:
         return None
 
 
-def _taken_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) -> Intake:
-    """What a host put into the user's words is not theirs. A turn is one record and is trusted as a whole, so a client
-    that wants to keep both apart gives them as two turns."""
+def _take_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) -> Intake:
+    """Words that a host put into a user's turn are not the user's. A turn is one record and is trusted as a whole, so a
+    client that wants to keep both apart gives them as two turns."""
     role = role_of(message.role)
     writer = other_writer(message.text) if role is Role.USER and message.source is None else None
     return draft_of(
@@ -114,7 +114,7 @@ def _taken_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) ->
 
 
 def _turn(parts: Parts, batch: IngestBatch, message: Message, intake: Intake, occurrence: int) -> NewTurn:
-    """A turn of a user is shown among their turns, a reply among the replies; what tools did is known to be theirs."""
+    """Shows a user's turn among their turns and a reply among the replies; calls of tools are kept as the user's."""
     session_id, user_id, draft = batch.session_id, batch.user_id, intake.draft
     id_ = _turn_id(parts, session_id, message, intake, occurrence)
     places = [Place(Collection.raw(session_id), id_), Place(Collection.session(session_id), id_)]
@@ -129,7 +129,7 @@ def _turn(parts: Parts, batch: IngestBatch, message: Message, intake: Intake, oc
 
 
 def _turn_id(parts: Parts, session_id: str, message: Message, intake: Intake, occurrence: int) -> str:
-    """Made from what is kept: a secret that was cut out must not shine through a hash."""
+    """Made from the redacted text: a hash must not reveal a secret that was cut out."""
     if message.id is not None:
         return checked_id(message.id, "id")
     if message.ts is not None:
@@ -146,7 +146,7 @@ def _provenance(role: Role, message: Message) -> Provenance:
 
 
 def _turn_metadata(message: Message) -> JsonObject:
-    """What the caller gave; tool calls and the speaker are kept beside it, under their wire names."""
+    """The caller's metadata, with tool calls and the speaker beside it, under their wire names."""
     given: JsonObject = {}
     if message.speaker:
         given["speaker"] = message.speaker

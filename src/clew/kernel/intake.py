@@ -1,6 +1,6 @@
-"""The one way in: whatever is to be kept is redacted, judged and given its properties here, before it is written.
+"""The one way in: Clew redacts and judges every text here and gives it its properties, before it writes the text.
 
-What was cut out leaves no trace but its kind. Trust comes from where a text is from; wording can only lower
+Redaction leaves no trace of a secret but its kind. Trust comes from the origin of a text; wording can only lower
 it: a text that reads like an attempt to steer its reader is quarantined until someone has looked at it.
 """
 
@@ -60,7 +60,7 @@ _SCOPED_BY_OWNER = frozenset(
 class Intake:
     draft: Draft
     redacted: tuple[str, ...]
-    """Kinds of what was cut out, each once."""
+    """Kinds of secrets that were cut out, each once."""
 
 
 def draft_of(
@@ -79,7 +79,7 @@ def draft_of(
 ) -> Intake:
     """A text that comes in from outside, for one collection or several.
 
-    Its source is what the caller names as such, or else what its metadata gives as the address it came from.
+    Its source is the one that the caller names, or else the address that its metadata gives.
     """
     if source is not None:
         metadata = {**metadata, SOURCE_URL: source}
@@ -95,16 +95,16 @@ def draft_of(
         ts_ms=ts_ms,
         metadata=clean_metadata,
     )
-    draft = judged(draft, parts.clock.now_ms())
+    draft = judge_draft(draft, parts.clock.now_ms())
     if any(name.kind in _GRADED for name in (collection, *also)):
-        draft = graded(draft, parts.clock.now_ms(), kind, tool)
+        draft = grade_draft(draft, parts.clock.now_ms(), kind, tool)
     return Intake(draft, tuple(dict.fromkeys([*(found.kind for found in clean.found), *cut])))
 
 
 def make_draft(
     parts: Parts, text: str, *, role: Role | None, provenance: Provenance, ts_ms: int, metadata: JsonObject
 ) -> Draft:
-    """A text with all that its origin says of it. For what Clew makes itself from texts it has taken in."""
+    """A text with the properties of its origin. For texts that Clew makes itself from those it has taken in."""
     _check_sizes(parts, text, metadata)
     return Draft(
         text=text,
@@ -119,10 +119,10 @@ def make_draft(
     )
 
 
-def judged(draft: Draft, now_ms: int) -> Draft:
-    """Quarantined where its wording asks for it, unless the operator wrote it.
+def judge_draft(draft: Draft, now_ms: int) -> Draft:
+    """Quarantine a draft that reads like an attempt to steer its reader, unless the operator wrote it.
 
-    Whoever is named as speaker, and the tool, are shown with the text and read with it.
+    The names of the speaker and the tool are shown with the text, so they are judged with it.
     """
     read = "\n".join([*_names_in(draft.metadata), draft.text])
     suspicion = None if draft.provenance in WRITTEN_BY_THE_OPERATOR else suspect(read)
@@ -133,8 +133,8 @@ def judged(draft: Draft, now_ms: int) -> Draft:
     return replace(draft, trust=Trust.QUARANTINED, marks=marks)
 
 
-def graded(draft: Draft, now_ms: int, kind: Kind | None = None, tool: str | None = None) -> Draft:
-    """With its kind and how important it is."""
+def grade_draft(draft: Draft, now_ms: int, kind: Kind | None = None, tool: str | None = None) -> Draft:
+    """Mark a draft with its kind and how important it is."""
     learnt = without_own(draft.text)
     kind = kind or kind_of_text(learnt, draft.role)
     marks = {
@@ -157,7 +157,7 @@ def grade_value(grade: importance.Grade) -> JsonObject:
 
 
 def policy_of(parts: Parts, *collections: Collection) -> Policy:
-    """What redaction cuts from a text for these collections: the first setting that names one of them decides."""
+    """How redaction treats a text for these collections: the first setting that names one of them decides."""
     scopes = [scope for name in collections for scope in (name, _owner_scope(name))]
     for setting in parts.config.redaction_scopes:
         pattern, _, policy = setting.rpartition("=")
@@ -166,13 +166,13 @@ def policy_of(parts: Parts, *collections: Collection) -> Policy:
     return Policy(parts.config.redaction)
 
 
-def redacted_json(parts: Parts, value: Any, *collections: Collection) -> Any:
-    """JSON without what the policy of these collections cuts."""
+def redact_value(parts: Parts, value: Any, *collections: Collection) -> Any:
+    """JSON, redacted by the policy of these collections."""
     return redact_json(value, policy_of(parts, *collections))[0]
 
 
 def search_terms(text: str, speaker: str | None, ts_ms: int) -> bytes:
-    """Clew's own words that came back in a transcript are nothing to find it by."""
+    """Leaves out Clew's own words that came back in a transcript."""
     own = without_own(text)
     return pack(analyse(lexical_text(own, speaker, ts_ms)), signs(own, speaker, ts_ms))
 
@@ -183,7 +183,7 @@ def speaker_in(metadata: JsonObject) -> str | None:
 
 
 def check_unicode(what: str, text: str) -> None:
-    """Whether a text can be written down, and so looked for in what was."""
+    """Refuses a text that cannot be stored, and so cannot be searched for."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -197,7 +197,7 @@ def checked_ts(ts_ms: int) -> int:
 
 
 def check_size(what: str, encode: Callable[[], bytes], limit: int) -> None:
-    """Whether something can be written down at all, and is not too long when it is."""
+    """Refuses a value that cannot be encoded, or is too long once it is."""
     try:
         size = len(encode())
     except UnicodeEncodeError:
@@ -223,7 +223,7 @@ def _names_source(metadata: JsonObject) -> bool:
 
 
 def _names_in(metadata: Metadata) -> list[str]:
-    """Who a text says it is from."""
+    """The names that a text claims to be from."""
     names = (metadata.get(key) for key in ("speaker", "toolName"))
     return [name for name in names if isinstance(name, str) and name]
 

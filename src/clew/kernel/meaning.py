@@ -39,7 +39,7 @@ class WatchedEmbedder(Embedder, Protocol):
 
 
 class Meant(NamedTuple):
-    """What a query means: its vector and how to read its cosines, or the reason why there is none."""
+    """The meaning of a query: its vector and how to read its cosines, or the reason why there is none."""
 
     vector: Grid | None = None
     calibration: Calibration | None = None
@@ -70,7 +70,7 @@ class Meaning:
 
     @property
     def hopeful(self) -> bool:
-        """Whether what waits for vectors may get them here: there is an embedder, and it fits or may yet."""
+        """Whether texts that wait for vectors may get them here: there is an embedder, and it fits or may yet."""
         return self._embedder is not None and (not self._settled.is_set() or self.usable)
 
     @property

@@ -1,4 +1,4 @@
-"""What services work with, put together once by the engine."""
+"""The parts that services work with. The engine puts them together once."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Parts:
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def state(self, make: Callable[[Parts], T]) -> T:
-        """What a module keeps in memory for as long as the engine runs, made from the parts when first asked for.
+        """The state that a module keeps in memory while the engine runs, made from the parts on first use.
 
-        So the kernel need not know which features keep anything.
+        So the kernel need not know which features keep state.
         """
         with self._lock:
             if make not in self._states:

@@ -1,4 +1,4 @@
-"""The work behind acknowledged writes: embeds what waits, then lets each feature's worker do its share, in order.
+"""The work behind acknowledged writes: embeds waiting texts, then lets each feature's worker do its share, in order.
 
 The queue lives in the store, so a crash loses no work. One process works on a store at a time, held
 by a file lock that the system releases when the process dies; others only add to the queue.
@@ -63,7 +63,7 @@ class Worker:
     """A feature's share of the work behind writes. The queue knows workers, not features."""
 
     work: Callable[[Parts, Pace], bool]
-    """Does a bounded step of what waits; whether it did anything."""
+    """Does a bounded step of the waiting work; whether it did anything."""
     task: Task | None = None
     """The tasks that it takes off the store's queue."""
     needs_meaning: bool = True
@@ -107,7 +107,7 @@ class Indexer:
             self._progress.wait(min(remaining, 0.05))
 
     def close(self) -> None:
-        """Stops after the step under way; whoever closes the models then lets one end that takes too long."""
+        """Stops after the step under way; closing the models then ends a step that takes too long."""
         self._stopping.set()
         self._hurry.set()
         self._wake.set()
@@ -162,7 +162,7 @@ class Indexer:
         return worked
 
     def _catch_up(self) -> None:
-        """Once: queue what an earlier process left without a vector and without a place in the queue."""
+        """Once: queue texts that an earlier process left without a vector and without a place in the queue."""
         if not self._caught_up.is_set():
             if self._parts.meaning.usable:
                 self._parts.store.queue_missing_vectors()
@@ -235,7 +235,7 @@ class Indexer:
         self._courtesy.give_way(quiet_seconds=QUIET_SECONDS, at_most_seconds=at_most_seconds, hurry=self._hurry)
 
     def _vectors(self, passages: list[str]) -> list[bytes]:
-        """One vector a passage. A text that the embedder alone cannot take must not block those behind it."""
+        """One vector a passage. A text that the embedder cannot take must not block those behind it."""
         try:
             return self._parts.meaning.of_passages(passages)
         except EmbedderFailed:

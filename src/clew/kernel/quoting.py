@@ -11,11 +11,11 @@ from clew.text.excerpts import one_line
 from clew.text.framing import Quoted, spoken
 
 MAX_WHO_CHARS = 80
-"""Of a speaker's name, which is whatever a client says it is."""
+"""Bounds a speaker's name, which a client may choose freely."""
 _RECENT_MS = 2 * 24 * 60 * 60 * 1000
 
 
-def quoted(record: Record, now_ms: int, text: str | None = None) -> Quoted:
+def quote_line(record: Record, now_ms: int, text: str | None = None) -> Quoted:
     """A record as a line of a frame, with where it is stored if it can be opened: a summary, or a text that was cut."""
     shown = record.text if text is None else text
     opens = record.provenance is Provenance.SUMMARY or shown != record.text
@@ -28,7 +28,7 @@ def quoted(record: Record, now_ms: int, text: str | None = None) -> Quoted:
     )
 
 
-def said(turn: Record) -> str:
+def render_turn(turn: Record) -> str:
     """A turn that was asked for by name, as a line under its time."""
     return spoken(one_line(speaker_of(turn), MAX_WHO_CHARS), turn.text, _warning(turn))
 
@@ -57,16 +57,16 @@ def _warning(record: Record) -> str:
 
 
 _DERIVED = {"facts": "fact", "plans": "plan", "observations": "observation"}
-"""What a record of a collection is, where nobody said it."""
+"""The kind shown for a record that nobody said, by its collection."""
 
 
 def line_tokens(parts: Parts, line: str) -> int:
-    """What a line costs with its end, which tokenizers join to what stands before it."""
+    """The tokens of a line with its end, which tokenizers join to the text before it."""
     return parts.counter.bound(f"{line}\n")
 
 
 def speaker_of(record: Record) -> str:
-    """Who said it: the name it was given, else the tool's, else the role; of what nobody said, what it is."""
+    """Who said it: the given name, else the tool's, else the role; for a text that nobody said, what kind it is."""
     names = (record.metadata.get(key) for key in ("speaker", "toolName"))
     nobody = "summary" if record.provenance is Provenance.SUMMARY else "note"
     nobody = _DERIVED.get(record.collection.kind, nobody)

@@ -12,7 +12,7 @@ from clew.core.collections import Collection, CollectionKind, readings_of
 from clew.core.model import Provenance, Record
 from clew.core.operation import Done
 from clew.errors import InvalidInput, NotFound, RawHistoryProtected
-from clew.kernel.intake import check_size, check_unicode, redacted_json
+from clew.kernel.intake import check_size, check_unicode, redact_value
 from clew.kernel.operations import (
     AddHint,
     Clear,
@@ -37,7 +37,7 @@ from clew.text.framing import clip
 
 MAX_PAGE = 10_000
 MAX_HINT_BYTES = 64 * 1024
-"""Of what a host notes in the journal, which is bounded in number and must be in size."""
+"""Bounds the size of a host's note in the journal, which is bounded in number, too."""
 MAX_CHARS = 1 << 30
 
 
@@ -47,16 +47,16 @@ def get(parts: Parts, request: Get) -> Records:
     if request.max_chars is None:
         return Records(records=found)
     max_chars = checked_limit(request.max_chars, MAX_CHARS, "maxChars")
-    return Records(records=tuple(_bounded(record, max_chars) for record in found))
+    return Records(records=tuple(_bound_view(record, max_chars) for record in found))
 
 
-def _bounded(record: RecordView, max_chars: int) -> RecordView:
-    """Neither the text nor anything in the metadata is longer than that; what is, shows as a text with a cut."""
-    metadata = {name: _clipped(value, max_chars) for name, value in record.metadata.items()}
+def _bound_view(record: RecordView, max_chars: int) -> RecordView:
+    """Clip the text and the values of the metadata to that length; a longer value becomes a text with a cut."""
+    metadata = {name: _clip_value(value, max_chars) for name, value in record.metadata.items()}
     return replace(record, text=clip(record.text, max_chars), metadata=metadata)
 
 
-def _clipped(value: Any, max_chars: int) -> Any:
+def _clip_value(value: Any, max_chars: int) -> Any:
     if isinstance(value, str):
         return clip(value, max_chars)
     written = msgspec.json.encode(value).decode("utf-8") if isinstance(value, dict | list) else ""
@@ -101,7 +101,7 @@ def add_hint(parts: Parts, request: AddHint) -> Done:
     check_size("details", lambda: msgspec.json.encode(request.details), MAX_HINT_BYTES)
     check_size("hook", request.hook.encode, MAX_HINT_BYTES)
     scope = () if request.session_id is None else (Collection.session(request.session_id),)
-    hook, details = redacted_json(parts, [request.hook, request.details], *scope)
+    hook, details = redact_value(parts, [request.hook, request.details], *scope)
     parts.store.add_hint(parts.clock.now_ms(), hook, request.session_id, details)
     return Done(count=1)
 
@@ -167,9 +167,9 @@ def checked_limit(limit: int, highest: int, what: str = "limit") -> int:
 
 
 def _refuse_to_break(parts: Parts, collection: Collection, ids: Sequence[str] | None) -> None:
-    """Summaries are the way back to what they stand for, and authored nodes follow their files.
+    """Summaries are the way back to the turns they cover, and authored nodes follow their files.
 
-    Guidance may go: who gave it may take it back.
+    Guidance may go: its author may take it back.
     """
     if collection.is_derived and collection.kind is not CollectionKind.GUIDANCE:
         raise RawHistoryProtected(f"{collection} is kept by Clew; its records cannot be deleted one by one")

@@ -26,7 +26,7 @@ from clew.text.terms import QueryTerms, analyse_query, fold, without_names
 MAX_HITS = 1000
 MAX_COLLECTIONS = 256
 MAX_QUERY_CHARS = 4000
-"""What lies beyond this in a query adds noise, not meaning, and costs time."""
+"""Characters of a query that count; more would add noise, not meaning, and cost time."""
 
 _PHRASE_CANDIDATES = 200
 """How deep a quoted string is looked for among the best matches of its words."""
@@ -41,7 +41,7 @@ _KINDS_OF_TURNS = (CollectionKind.SESSION, CollectionKind.TURNS, CollectionKind.
 """Collections that may show the same turn, under ids that are made from one another."""
 
 _WITHOUT_PHRASE = 0.5
-"""What is left of a score where a quoted string of the query is missing, though others hold it."""
+"""The share of its score that a text keeps where it lacks a quoted string of the query that others hold."""
 
 
 class Found(Struct, frozen=True):
@@ -105,7 +105,7 @@ def best(
 
 
 def prepare(parts: Parts, text: str, collections: Sequence[Collection]) -> tuple[Query, tuple[str, ...]]:
-    """Everything about a question that is the same wherever it is put; `collections` say whose names it may hold."""
+    """Prepare a question once for all collections; `collections` say whose names it may hold."""
     text = cut(text)
     terms = analyse_query(text)
     now_ms = parts.clock.now_ms()
@@ -142,7 +142,7 @@ def cut(text: str) -> str:
 
 
 def visible_collections(user_id: str | None, session_id: str | None) -> list[Collection]:
-    """What may be recalled for a user in a session: nothing of anybody else's."""
+    """The collections that may be recalled for a user in a session: nothing of anybody else's."""
     names = []
     if session_id is not None:
         names.append(Collection.session(session_id))
@@ -209,7 +209,7 @@ def _in_collection(
             return []
         excluded = [*parts.store.withheld(name), *(parts.store.seqs(name, excluded_ids) if excluded_ids else ())]
         is_replies = name.kind is CollectionKind.REPLIES
-        if is_replies:  # the view of a running session shows them, or what stands for them
+        if is_replies:  # the view of a running session shows them, or their summaries
             excluded += [seq for session_id in running for seq in index.seqs_of_session(session_id)]
         own = search(index, query, scope, RECENCY_DECAYS[scope], limit + margin, excluded=excluded)
     if is_replies:
@@ -217,11 +217,11 @@ def _in_collection(
     if name.kind is not CollectionKind.SESSION:
         return own
     through = _through_turns(parts, name.owner, query)
-    return _with_covered(own, {place: found for place, found in through.items() if place not in excluded})
+    return _take_better(own, {place: found for place, found in through.items() if place not in excluded})
 
 
 def _through_turns(parts: Parts, session_id: str, query: Query) -> dict[int, Candidate]:
-    """Summaries of the view by the best turn that each stands for, under their own place."""
+    """Summaries of the view by the best turn that each covers, under their own place."""
     lead_to = summaries_over(parts, session_id)
     if not lead_to:
         return {}
@@ -237,8 +237,8 @@ def _through_turns(parts: Parts, session_id: str, query: Query) -> dict[int, Can
     return found
 
 
-def _with_covered(own: list[Candidate], through: dict[int, Candidate]) -> list[Candidate]:
-    """Each summary at the better of what it says and what it stands for."""
+def _take_better(own: list[Candidate], through: dict[int, Candidate]) -> list[Candidate]:
+    """Each summary at the better score: that of its own words, or that of the best turn it covers."""
     if not through:
         return own
     merged = {candidate.seq: candidate for candidate in own}
@@ -251,7 +251,7 @@ def _with_covered(own: list[Candidate], through: dict[int, Candidate]) -> list[C
 def _collect(parts: Parts, candidates: list[tuple[Collection, Candidate]], limit: int, *, repeats: bool) -> list[Found]:
     """The best with their records. Rows are read from the best down, until no unread one could be among them.
 
-    A row can only lose by being read: what a summary keeps of its score stands in its record.
+    A row can only lose by being read: the record of a summary says how much of its score it keeps.
     """
     waiting = sorted(candidates if repeats else _at_their_best(candidates), key=lambda item: -item[1].score)
     found: list[Found] = []
@@ -265,7 +265,7 @@ def _collect(parts: Parts, candidates: list[tuple[Collection, Candidate]], limit
 
 
 def _at_their_best(candidates: list[tuple[Collection, Candidate]]) -> list[tuple[Collection, Candidate]]:
-    """Without what `without_repeats` would drop in any case: a turn where it scores less than in another collection."""
+    """Drops early what `without_repeats` would drop: a turn where it scores less than in another collection."""
     of_turns = {name for name in {name for name, _ in candidates} if name.kind in _KINDS_OF_TURNS}
     highest: dict[int, float] = {}
     for name, candidate in candidates:
@@ -295,28 +295,28 @@ def _records(parts: Parts, candidates: list[tuple[Collection, Candidate]]) -> li
 
 
 def _found(record: Record, candidate: Candidate) -> Found:
-    """A summary that was found by what it says counts by how well it says it."""
+    """A summary that was found by its own words counts by its quality."""
     lineage = lineage_of(record) if candidate.covered is None else None
     kept = 1.0 if lineage is None else quality(lineage.decay)
     return Found(record, candidate, candidate.score * kept, kept)
 
 
 def _prefer_phrases(found: list[Found], terms: QueryTerms) -> list[Found]:
-    """Where a quoted string occurs at all, what lacks it falls behind."""
+    """Where some texts hold a quoted string, those that lack it fall behind."""
     for phrase in terms.phrases:
         holds = [phrase in fold(item.record.text) for item in found]
         if any(holds):
-            found = [item if held else _demoted(item) for item, held in zip(found, holds, strict=True)]
+            found = [item if held else _demote(item) for item, held in zip(found, holds, strict=True)]
     return found
 
 
-def _demoted(item: Found) -> Found:
+def _demote(item: Found) -> Found:
     similarity = item.candidate.similarity * _WITHOUT_PHRASE
     return replace(item, score=item.score * _WITHOUT_PHRASE, candidate=replace(item.candidate, similarity=similarity))
 
 
 def without_repeats(ordered: Sequence[Found]) -> list[Found]:
-    """A turn is in several collections, and may be kept as a memory; shows it once, at its best."""
+    """Shows a turn once, at its best: it is in several collections, and may be kept as a memory."""
     shown: dict[str, Found] = {}
     for item in ordered:
         shown.setdefault(origin(item.record), item)
@@ -343,7 +343,7 @@ def origin(record: Record) -> str:
 
 
 def turn_ref(record: Record) -> str | None:
-    """How the turn is cited that a record shows, or was kept from; None where it is of no turn."""
+    """The citation of the turn that a record shows or was kept from; None where it comes from no turn."""
     kind = record.collection.kind
     if kind is CollectionKind.MEMORIES:
         name = _kept_from(record)
@@ -353,7 +353,7 @@ def turn_ref(record: Record) -> str | None:
 
 
 def _kept_from(record: Record) -> str | None:
-    """The turn a memory was kept from. What metadata claims counts only where the memory's own id bears it out."""
+    """The turn a memory was kept from. The claim in its metadata counts only where the memory's own id confirms it."""
     source = record.metadata.get("source")
     if not isinstance(source, dict) or not all(isinstance(source.get(key), str) for key in ("collection", "id")):
         return None

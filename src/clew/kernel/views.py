@@ -38,9 +38,9 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a session's active view holds, oldest first.
+    """The turns and summaries of a session's active view, oldest first.
 
-    What a client put there by itself is not part of it, nor is a turn that the raw history does not know.
+    It leaves out records that a client put there itself, and turns that the raw history does not know.
     """
 
     turns: tuple[Record, ...]
@@ -65,7 +65,7 @@ def active_view(parts: Parts, session_id: str) -> View:
 
 
 def is_turn(record: Record) -> bool:
-    """Whether a record of a session's view is a turn, and not a summary or what a client put there."""
+    """Whether a record of a session's view is a turn, and not a summary or a client's own record."""
     return record.provenance in _OF_TURNS
 
 
@@ -103,7 +103,7 @@ class Coverage:
         with self._lock:
             known = self._maps.get(session_id)
         if known is None or known[0] != until:
-            known = (until, _covered(self._parts, session_id))
+            known = (until, _map_coverage(self._parts, session_id))
         with self._lock:
             self._maps[session_id] = known
             self._maps.move_to_end(session_id)
@@ -112,7 +112,7 @@ class Coverage:
             return known[1]
 
 
-def _covered(parts: Parts, session_id: str) -> dict[int, int]:
+def _map_coverage(parts: Parts, session_id: str) -> dict[int, int]:
     lineages = {item.record.id: item.lineage for item in all_summaries(parts, session_id)}
     named = {source for lineage in lineages.values() if lineage.level == 1 for source in lineage.source_ids}
     graph = Graph(lineages, named)

@@ -48,7 +48,7 @@ from clew.features.observations.service import buffer_tail
 from clew.index.search import Query
 from clew.kernel.operations import Message
 from clew.kernel.parts import Parts
-from clew.kernel.quoting import line_tokens, quoted
+from clew.kernel.quoting import line_tokens, quote_line
 from clew.kernel.search import Found, best, origin, prepare, visible_collections
 from clew.kernel.services import serves
 from clew.text.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, line
@@ -257,7 +257,7 @@ class _Draft:
         """Plans with what is known so far."""
         config, shelf = self.parts.config, self.shelf
         overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
-        lines = (line(quoted(item.record, self.now_ms), GUIDANCE_CANDIDATES) for item in self.guidance)
+        lines = (line(quote_line(item.record, self.now_ms), GUIDANCE_CANDIDATES) for item in self.guidance)
         self.allocation = plan(
             self.room.limit,
             hard=sum(piece.tokens for piece in shelf.hard) + overhead,

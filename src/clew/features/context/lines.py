@@ -11,7 +11,7 @@ from clew.features.context.receipt import Assembly, frame_tokens
 from clew.features.facts.truth import Truth
 from clew.index.search import Query
 from clew.kernel.parts import Parts
-from clew.kernel.quoting import line_tokens, quoted
+from clew.kernel.quoting import line_tokens, quote_line
 from clew.kernel.search import Found
 from clew.text.excerpts import excerpt, pointer
 from clew.text.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, numbered, unnumbered
@@ -53,7 +53,7 @@ def lines_that_fit(
 
     def rendered(record: Record, text: str) -> tuple[str, int]:
         """A line behind its number, and what it costs."""
-        rest = unnumbered(_with_truth(quoted(record, context.now_ms, text), truth, record))
+        rest = unnumbered(_with_truth(quote_line(record, context.now_ms, text), truth, record))
         return rest, line_tokens(parts, numbered(rest, _WIDEST_NUMBER))
 
     for place in _in_turn(wanted):

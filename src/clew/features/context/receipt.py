@@ -14,7 +14,7 @@ from clew.features.history.operations import ContextMessage
 from clew.features.history.tail import Tail
 from clew.features.history.turns import MESSAGE_OVERHEAD_TOKENS
 from clew.kernel.parts import Parts
-from clew.kernel.quoting import line_tokens, quoted
+from clew.kernel.quoting import line_tokens, quote_line
 from clew.kernel.search import Found, hit
 from clew.text.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, frame, line
 
@@ -75,7 +75,7 @@ class Assembly:
         sections = tuple(section for section in parts if section is not None)
         recalled = self.recalled or Recalled()
         soft = [self.shelf.soft[place] for place in self.allocation.soft.taken]
-        guidance = [quoted(item.record, self.now_ms) for item in self.guidance]
+        guidance = [quote_line(item.record, self.now_ms) for item in self.guidance]
         return Context(
             messages=self.messages,
             authored_text="\n".join(piece.text.rstrip("\r\n") for piece in (*self.shelf.hard, *soft)),

@@ -33,7 +33,16 @@ from clew.features.facts.operations import FactReceipt, FactsAssert, FactsInvali
 from clew.features.facts.queries import views
 from clew.features.facts.replay import Fact, Facts
 from clew.features.facts.truth import FactViews, known_facts, supports
-from clew.kernel.intake import Intake, check_unicode, checked_ts, draft_of, graded, judged, make_draft, policy_of
+from clew.kernel.intake import (
+    Intake,
+    check_unicode,
+    checked_ts,
+    draft_of,
+    grade_draft,
+    judge_draft,
+    make_draft,
+    policy_of,
+)
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
 from clew.storage.protocol import NewRecord, Place
@@ -306,7 +315,7 @@ def _draft(parts: Parts, entry: Assertion | Invalidation, text: str) -> Draft:
         metadata=metadata_of(entry),
     )
     kind = Kind.FACT if isinstance(entry, Assertion) else Kind.EVENT
-    draft = graded(judged(draft, entry.recorded_ms), entry.recorded_ms, kind)
+    draft = grade_draft(judge_draft(draft, entry.recorded_ms), entry.recorded_ms, kind)
     if draft.trust is Trust.QUARANTINED:
         raise InvalidInput(f"this cannot be a fact: {STEERING}")
     return draft

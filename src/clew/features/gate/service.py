@@ -132,7 +132,7 @@ def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: Ga
         metadata={**task.draft.metadata, "source": source, "gating_score": graded.gate, **decomposition},
         marks={},
     )
-    draft = intake.graded(draft, parts.clock.now_ms())
+    draft = intake.grade_draft(draft, parts.clock.now_ms())
     place = Place(Collection.memories(user_id), memory_id(own.collection, own.id))
     vector = task.vector if parts.meaning.usable else None
     tasks = (Task.EMBED, Task.LINK) if vector is None and parts.meaning.wanted else (Task.LINK,)

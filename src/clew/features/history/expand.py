@@ -29,7 +29,7 @@ from clew.features.history.operations import (
 )
 from clew.kernel.operations import Search
 from clew.kernel.parts import Parts
-from clew.kernel.quoting import line_tokens, said, when
+from clew.kernel.quoting import line_tokens, render_turn, when
 from clew.kernel.records import checked_cursor, checked_limit, view
 from clew.kernel.search import MAX_HITS, recall
 from clew.kernel.services import serves
@@ -187,13 +187,13 @@ class _Opening:
     def _costs(self, turn: Record) -> tuple[str, int, int]:
         """A turn's time, what the line of that costs, and what its own does."""
         at = when(turn, self.now_ms)
-        return at, line_tokens(self.parts, dated(at)), line_tokens(self.parts, said(turn))
+        return at, line_tokens(self.parts, dated(at)), line_tokens(self.parts, render_turn(turn))
 
     def _rendered(self, chosen: Sequence[Record]) -> tuple[str, int]:
         """In the order they were said; a time stands above the turns that have it."""
         lines: list[str] = []
         for at, turns in groupby(sorted(chosen, key=lambda turn: turn.seq), lambda turn: when(turn, self.now_ms)):
-            lines += [dated(at), *map(said, turns)]
+            lines += [dated(at), *map(render_turn, turns)]
         text = frame(lines, OPENED_OPEN, OPENED_CLOSE)
         return text, self.parts.counter.bound(text)
 

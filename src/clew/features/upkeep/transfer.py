@@ -25,7 +25,7 @@ from clew.kernel.intake import (
     WRITTEN_BY_THE_OPERATOR,
     check_size,
     checked_ts,
-    judged,
+    judge_draft,
     policy_of,
     search_terms,
     speaker_in,
@@ -169,7 +169,7 @@ def _make_record(parts: Parts, read: RecordLine) -> StoredRecord:
     )
     is_held_back = draft.trust is Trust.QUARANTINED and Mark.TRUST in marks
     if not is_held_back and set_by(marks, Mark.TRUST) != By.OPERATOR:
-        draft = judged(draft, draft.ts_ms)
+        draft = judge_draft(draft, draft.ts_ms)
     last_used_ms = read.last_used if read.access_count else None
     return StoredRecord(0, draft, read.raw, places, read.version, read.access_count, last_used_ms)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import apsw
 
 from clew.core.collections import Collection, CollectionKind
-from clew.core.marks import keep_operator_marks, merged
+from clew.core.marks import keep_operator_marks, merge_marks
 from clew.core.model import Draft, Provenance
 from clew.core.ports import EmbedderIdentity
 from clew.errors import Conflict, RawHistoryProtected
@@ -389,7 +389,7 @@ def mark(connection: apsw.Connection, markings: Sequence[Marking]) -> int:
 def _mark(connection: apsw.Connection, record: int, marking: Marking) -> None:
     if marking.marks:
         old = decode_metadata(only(connection, "record_marks", (record,))[0])
-        run(connection, "set_marks", (encode_metadata(merged(old, marking.marks)), record))
+        run(connection, "set_marks", (encode_metadata(merge_marks(old, marking.marks)), record))
     if marking.trust is not None:
         run(connection, "set_trust", (marking.trust, record))
 
