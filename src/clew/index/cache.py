@@ -41,8 +41,8 @@ class IndexCache:
 
     @contextmanager
     def once(self) -> Iterator[None]:
-        """What this thread uses inside is brought up to date at its first use, not at each: for a request that does not
-        itself write what it looks up, all of which may be answered as of its beginning."""
+        """Brings each index that this thread uses inside up to date at its first use only. For a request that does not
+        write what it looks up, and may be answered as of its beginning."""
         if self._request.seen is not None:
             yield
             return
@@ -53,7 +53,7 @@ class IndexCache:
             self._request.seen = None
 
     def forget(self) -> None:
-        """Load every index anew when it is used next, also within a request: all that vectors say has changed."""
+        """Load every index anew when it is used next, also within a request: all vectors have changed."""
         with self._lock:
             self._entries.clear()
 

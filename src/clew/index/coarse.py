@@ -1,9 +1,9 @@
-"""A quick look at many vectors that can only leave out what is certainly too far.
+"""A quick look at many vectors that leaves out only those that are certainly too far.
 
 Each row, less the centre of all of them, is rounded to eight bits, for which processors have instructions that are
-several times as fast as the exact product. What rounding took away is known by its length, so by the Cauchy-Schwarz
-inequality the quick product misses the exact cosine by no more than a bound that is known for each row. Whoever
-looks for the best computes exactly only what the bounds leave open, and gets the same answer.
+several times as fast as the exact product. The length of each rounding error is known, so by the Cauchy-Schwarz
+inequality the quick product misses the exact cosine by no more than a known bound for each row. A search for the
+best computes exactly only the rows that the bounds leave open, and gets the same answer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Floats = NDArray[np.float32]
 
 STEPS = 127
 ROUNDING = np.float32(2e-5)
-"""More than all arithmetic on the way can err by."""
+"""More than the error of all arithmetic on the way."""
 
 _SAMPLE = 4096
 _ROWS_A_STEP = 1024
@@ -47,7 +47,7 @@ class Coarse:
         away *= np.float32(1.0 / SCALE)
         self._offsets[part] = away @ self._centre
         away -= self._centre
-        rounded, steps = _rounded(away)
+        rounded, steps = _round_rows(away)
         kept = rounded * steps[:, None]
         self._rounded[part] = rounded
         self._steps[part] = steps
@@ -58,7 +58,7 @@ class Coarse:
     def bounds(self, query: Grid) -> tuple[Floats, Floats]:
         """The least and the highest cosine that each row can have with the query."""
         away = query / np.float32(SCALE) - self._centre
-        rounded, steps = _rounded(away[None])
+        rounded, steps = _round_rows(away[None])
         missing, length = np.linalg.norm(away - rounded[0] * steps[0]), np.linalg.norm(away)
         least, most = np.empty((2, len(self)), np.float32)
 
@@ -78,7 +78,7 @@ class Coarse:
         return least, most
 
 
-def _rounded(away: Floats) -> tuple[NDArray[np.int8], Floats]:
+def _round_rows(away: Floats) -> tuple[NDArray[np.int8], Floats]:
     """Rows as whole numbers of steps, and the size of a step of each."""
     steps = np.maximum(away.max(axis=1), -away.min(axis=1)) / np.float32(STEPS)
     steps[steps == 0.0] = 1.0

@@ -1,7 +1,7 @@
 """One collection's index: times, terms and vectors of its members, side by side.
 
 Nothing here has a file of its own. An index is made from the store's feed and brought up to date by
-asking the feed for what came after; built at once or bit by bit, it gives the same numbers.
+asking the feed for later changes; built at once or bit by bit, it gives the same numbers.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ LENGTH_INFLUENCE = 0.4
 """The two constants of BM25; short chat turns want little of either."""
 
 RARITY_SIZE = 32
-"""Rarity is reckoned as in a collection of at least so many texts. In one of three, a word that all of them hold would
-count for nothing, and one that none holds for everything."""
+"""Rarity is computed as in a collection of at least this many texts. In one of three, a word that all of them hold
+would count for nothing, and one that none holds for everything."""
 
 NOT_COMPARABLE = np.float32(-2.0)
-"""Stands for a cosine where there is none."""
+"""Marks a missing cosine."""
 
 COARSE_FROM = 16_384
 """Members from which on a quick look first is worth the memory it takes."""
@@ -52,12 +52,12 @@ class LexicalLane:
     matched: NDArray[np.uint16]
     """How many of the query's terms each position holds."""
     exact_share: float
-    """How much of what the query asks for, and this collection knows, must match exactly."""
+    """The share of the query, as far as this collection knows its terms, that must match exactly."""
 
     @property
     def worded(self) -> NDArray[np.int64]:
         """The positions that hold a term of the query, in order."""
-        return np.flatnonzero(self.scores > 0.0)  # of truth values that is many times faster
+        return np.flatnonzero(self.scores > 0.0)  # many times faster on truth values
 
 
 class CollectionIndex:
@@ -95,7 +95,7 @@ class CollectionIndex:
         return found
 
     def apply(self, feed: Feed) -> None:
-        """Take in what happened since `until`."""
+        """Take in the changes since `until`."""
         if feed.reset:
             self._forget()
         if feed.added:
@@ -251,7 +251,7 @@ class CollectionIndex:
         return [word for word in words if self.holders(term_hash(speaker_sign(word)))[0].size]
 
     def said_by(self, words: Sequence[str]) -> NDArray[np.bool_] | None:
-        """Which positions hold what the one speaker said whom the words name; None where they name none, or several."""
+        """The positions of the one speaker whom the words name; None where they name none, or several."""
         names = self.speakers_among(words)
         if not names:
             return None
@@ -259,7 +259,7 @@ class CollectionIndex:
         return said if said.any() else None
 
     def named(self, words: Iterable[str], dates: Iterable[str]) -> NDArray[np.bool_]:
-        """Which positions hold what somebody said whom the words name, or what is about one of these days.
+        """Which positions hold a turn of a speaker whom the words name, or a text about one of these days.
 
         A bare month is no day: questions name it in passing.
         """
@@ -342,14 +342,14 @@ class CollectionIndex:
         return self._coarse
 
     def dense_at(self, positions: NDArray[np.int64], query: Grid, calibration: Calibration) -> Floats:
-        """What `dense` gives these positions. Some member must have a vector."""
+        """The values of `dense` for these positions. Some member must have a vector."""
         assert self._rows is not None
         values = calibration.similarity(cosines(self._rows.view[positions], query))
         values[~self._embedded.view[positions]] = np.nan
         return values
 
     def dense(self, query: Grid, calibration: Calibration) -> Floats | None:
-        """Calibrated similarities; not a number where a member has no vector. None where no member has one."""
+        """Calibrated similarities; NaN where a member has no vector. None where no member has one."""
         if self._rows is None or self._rows.width != query.size:
             return None
         values = calibration.similarity(cosines(self._rows.view, query))

@@ -112,7 +112,7 @@ class Growing:
     def extend_zeros(self, count: int) -> None:
         needed = self._size + count
         if needed > len(self._data):
-            # A first load is exact; only what keeps growing gets room to grow.
+            # A first load is exact; only an array that keeps growing gets room to grow.
             capacity = needed if self._size == 0 else max(needed, self._size + self._size // 4 + 64)
             grown = np.zeros((capacity, *self._data.shape[1:]), self._data.dtype)
             grown[: self._size] = self._data[: self._size]
@@ -187,7 +187,7 @@ class Sessions:
             self._last[number] = position
 
     def remove(self, position: int, length: int) -> None:
-        """A member that has left; those beside it now stand side by side."""
+        """Remove a member; its neighbours become neighbours of each other."""
         number = int(self._numbers.view[position])
         before, after = int(self._before.view[position]), int(self._after.view[position])
         self._link(before, after)

@@ -24,22 +24,22 @@ Floats = NDArray[np.float32]
 Positions = NDArray[np.int64]
 
 CLEARLY_LESS = np.float32(1.0 - 2.0**-20)
-"""Rounding takes away less of a difference than this part of a number, so what is smaller by it stays smaller."""
+"""Rounding errors are smaller than this part of a number, so a number that is smaller by it stays smaller."""
 
 TIES_WITHIN = np.float32(1e-5)
 """Cosines that are closer than this may round to the same similarity."""
 
 MOST_SURROUNDED = 256
-"""So many of the best by themselves are ranked anew by their surroundings, with those beside them."""
+"""How many of the best by themselves are ranked anew by their surroundings, with those beside them."""
 
 LEAST_ADDED = 0.15
-"""What surroundings must add to a turn that shares nothing with the query itself, as an answer may."""
+"""How much surroundings must add to a turn that shares nothing with the query itself, as an answer may."""
 
 BLOCK = 64
 """Of many values that have to be told apart, the highest of each block are quicker to find than the order of all."""
 
 MANY_OPEN = 4
-"""So many times the wanted number are worth a closer look at what they reach."""
+"""How many times the wanted number are worth a closer look at the values they reach."""
 
 MOST_OPEN_SHARE = 8
 """Where a quick look leaves more than one member in so many open, looking at all of them costs no more."""
@@ -58,7 +58,7 @@ class Query:
     """Keys of the days it asks for."""
     text: str = ""
     by_surroundings: bool = True
-    """Whether turns are ranked by what is around them as well; not where it matters what each says itself."""
+    """Whether turns are ranked by their surroundings as well; not where only their own words matter."""
 
 
 class Candidate(Struct, frozen=True, gc=False):
@@ -82,13 +82,13 @@ class Candidate(Struct, frozen=True, gc=False):
     record: int
     """The key of the record it shows; 0 where that is not known."""
     context: float = 0.0
-    """What the turns around it, its session, its speaker and its date add to its similarity."""
+    """How much the turns around it, its session, its speaker and its date add to its similarity."""
     own: float = 0.0
     """Its similarity without that; `words` and `named` are those of `Shared`."""
     words: int = 0
     named: bool = False
     covered: float | None = None
-    """Of a summary that was found by a turn it stands for: how similar that turn is."""
+    """Of a summary that was found by a turn it covers: how similar that turn is."""
 
     @property
     def shared(self) -> Shared:
@@ -116,7 +116,7 @@ def search(
 
 
 def similarities(index: CollectionIndex, query: Query) -> Floats:
-    """How similar every position is to a query; what has left and what shares nothing with it is 0."""
+    """How similar every position is to a query; 0 for a member that has left or shares nothing with it."""
     asked = _Asked(index, query, index.lexical(query.terms), Scope.USER, 0.0, np.empty(0, np.int64))
     ranked = _alone(replace(asked, query=replace(query, weights=SIMILARITY_ALONE)), len(index.seqs))
     if index.sessions is not None:
@@ -155,7 +155,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """The best positions, best first, with what their place was made from."""
+    """The best positions, best first, with the values that give them their place."""
 
     positions: Positions
     similarity: Floats
@@ -167,7 +167,7 @@ class _Ranked:
 
 
 def _alone(asked: _Asked, limit: int) -> _Ranked:
-    """By what each member is by itself."""
+    """Ranks each member by itself."""
     index = asked.index
     looked = _look(asked, limit + len(asked.out))
     among, dense = looked.among, looked.dense
@@ -197,10 +197,10 @@ def _in_context(asked: _Asked, sessions: Sessions, alone: _Ranked, limit: int) -
     bearing = beside(sessions, positions)
     dense = _near(asked, alone.looked, bearing)
     own = asked.own(bearing, dense)
-    standing_out = np.zeros(len(index.seqs) + 1, np.float32)
-    standing_out[bearing] = own - np.float32(index.mean_similarity(asked.lexical, query.vector, query.calibration))
-    standing_out[asked.out] = 0.0
-    added = context(index, sessions, positions, standing_out, query=query.terms, dates=query.dates, out=asked.out)
+    excess = np.zeros(len(index.seqs) + 1, np.float32)
+    excess[bearing] = own - np.float32(index.mean_similarity(asked.lexical, query.vector, query.calibration))
+    excess[asked.out] = 0.0
+    added = context(index, sessions, positions, excess, query=query.terms, dates=query.dates, out=asked.out)
     places = np.searchsorted(bearing, positions)
     similarity = unit(own[places] + added)
     score = asked.score(positions, similarity)
@@ -219,7 +219,7 @@ def _in_context(asked: _Asked, sessions: Sessions, alone: _Ranked, limit: int) -
 
 
 def _near(asked: _Asked, looked: _Looked, positions: Positions) -> Floats | None:
-    """How near these are in meaning, reckoned only where that is not known yet."""
+    """How near these are in meaning, computed only where that is not known yet."""
     vector, calibration = asked.query.vector, asked.query.calibration
     if looked.every is not None:
         return looked.every[positions]
@@ -228,8 +228,8 @@ def _near(asked: _Asked, looked: _Looked, positions: Positions) -> Floats | None
     return asked.index.dense_at(positions, vector, calibration)
 
 
-def _named(asked: _Asked) -> NDArray[np.bool_]:
-    """Which positions hold what the question names: only turns have a speaker, and a day on which they were said."""
+def _mentions(asked: _Asked) -> NDArray[np.bool_]:
+    """Which positions the question names: only turns have a speaker, and a day on which they were said."""
     index, query = asked.index, asked.query
     if index.sessions is None:
         return np.zeros(len(index.seqs), np.bool_)
@@ -257,29 +257,29 @@ def _candidates(asked: _Asked, ranked: _Ranked) -> list[Candidate]:
         ranked.context.tolist(),
         ranked.own.tolist(),
         lexical.matched[best].tolist(),
-        _named(asked)[best].tolist(),
+        _mentions(asked)[best].tolist(),
     )
     return [Candidate(*values) for values in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """The members that were looked at closely: all of which the best may be."""
+    """The members that were looked at closely: all that may be among the best."""
 
     among: NDArray[np.int64] | slice
     """Their positions, in order."""
     dense: Floats | None = None
     """How near each of them is."""
     rivals: Floats = field(default_factory=lambda: np.empty(0, np.float32))
-    """How near the members are that ranks are counted among."""
+    """How near the members are among which ranks are counted."""
     unseen: float = 0.0
-    """No member that is missing among the rivals is nearer than this."""
+    """No member missing from the rivals is nearer than this."""
     every: Floats | None = None
     """How near each position is, where all were looked at."""
 
 
 def _look(asked: _Asked, limit: int) -> _Looked:
-    """At all that may be among the `limit` best; at every member where recency and scope count and there are few."""
+    """Looks at all that may be among the `limit` best; at every member where recency and scope count and few exist."""
     index, lexical = asked.index, asked.lexical
     vector, calibration = asked.query.vector, asked.query.calibration
     if vector is not None and calibration is not None:
@@ -294,7 +294,7 @@ def _look(asked: _Asked, limit: int) -> _Looked:
 
 
 def _look_quickly(asked: _Asked, vector: Grid, calibration: Calibration, limit: int) -> _Looked | None:
-    """Only at members that are not certainly worse than `limit` others; None where those are too many to gain by it."""
+    """Looks only at members not certainly worse than `limit` others; None where those are too many to gain by it."""
     index = asked.index
     bounds = index.cosine_bounds(vector)
     if bounds is None or limit >= len(index.alive):
@@ -314,11 +314,11 @@ def _open_by_similarity(
 ) -> Positions | None:
     """Which may be among the most similar.
 
-    What `limit` members reach at least, whatever words they hold, another must be able to reach: by its cosine alone,
-    or with its words. Each step from a cosine to a similarity is monotone, rounding included.
+    A member must be able to reach the value that `limit` members have at least, whatever their words: by its cosine
+    alone, or with its words. Each step from a cosine to a similarity is monotone, rounding included.
     """
     lexical = asked.lexical
-    reached = _reached(least, limit)
+    reached = _threshold(least, limit)
     near = calibration.similarity(np.array([reached]))
     if not 0.0 < near[0] < 1.0:  # there, similarities of different cosines are the same
         return None
@@ -332,7 +332,7 @@ def _open_by_similarity(
         return among
     at_least = asked.own(among, _comparable(calibration, least[among]))
     at_least[~asked.index.alive[among]] = -1.0
-    return among[asked.own(among, _comparable(calibration, most[among])) >= _reached(at_least, limit)]
+    return among[asked.own(among, _comparable(calibration, most[among])) >= _threshold(at_least, limit)]
 
 
 def _open_by_score(asked: _Asked, calibration: Calibration, least: Floats, most: Floats, limit: int) -> Positions:
@@ -345,18 +345,18 @@ def _open_by_score(asked: _Asked, calibration: Calibration, least: Floats, most:
         found[(similarity <= 0.0) | ~asked.index.alive] = -1.0
         return found
 
-    return np.flatnonzero(scores(most) >= max(_reached(scores(least), limit), np.float32(0.0)))
+    return np.flatnonzero(scores(most) >= max(_threshold(scores(least), limit), np.float32(0.0)))
 
 
 def _comparable(calibration: Calibration, cosines: Floats) -> Floats:
-    """How near cosines are; not a number where there is none."""
+    """How near cosines are; NaN where there is none."""
     near: Floats = calibration.similarity(cosines)
     near[cosines <= NOT_COMPARABLE] = np.nan
     return near
 
 
-def _reached(values: Floats, limit: int) -> np.float32:
-    """What `limit` of these reach for certain: the highest of so many blocks, or that of so many values."""
+def _threshold(values: Floats, limit: int) -> np.float32:
+    """A value that `limit` of these certainly reach: from the highest of as many blocks, or of as many values."""
     blocks = len(values) // BLOCK
     if blocks >= MANY_OPEN * limit:
         values = values[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1)
@@ -364,10 +364,10 @@ def _reached(values: Floats, limit: int) -> np.float32:
 
 
 def _contenders(index: CollectionIndex, lexical: LexicalLane, dense: Floats, limit: int) -> NDArray[np.int64]:
-    """The positions, in order, that may be among the `limit` most similar: what holds a word of the query, or is near.
+    """The positions, in order, that may be among the `limit` most similar: they hold a word of the query, or are near.
 
-    What holds no word is as similar as it is near. Where as many others are clearly nearer, as many are more similar,
-    and it need not be looked at.
+    A member that holds no word is as similar as it is near. Where as many others are clearly nearer, as many are more
+    similar, and it need not be looked at.
     """
     rank = limit + index.not_comparable
     if rank >= dense.size:
@@ -377,7 +377,7 @@ def _contenders(index: CollectionIndex, lexical: LexicalLane, dense: Floats, lim
 
 
 def _places(ordered: NDArray[np.int64], wanted: Collection[int]) -> NDArray[np.int64]:
-    """Where the wanted numbers stand among ordered ones, those that do."""
+    """The places of the wanted numbers among ordered ones, without those that are not there."""
     numbers = np.fromiter(wanted, np.int64, len(wanted))
     places = ordered.searchsorted(numbers)
     there = places < ordered.size

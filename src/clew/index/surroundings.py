@@ -1,9 +1,9 @@
-"""The surroundings of a turn, and what they say about it: the turns beside it, its session, who spoke, its days.
+"""The surroundings of a turn, and how they bear on it: the turns beside it, its session, its speaker, its days.
 
 A turn is seldom clear by itself: "Two, and a third one in May" answers a question that another turn holds. So a
-turn gets, beside the similarity of its own words, a share of how far the turns beside it stand out.
-Whatever is added is, over the collection, as often for a turn as against one, so that similarities keep their
-scale; and a sign that is not there (no neighbours, no speaker, no date) adds nothing. Measured in docs/benchmarks.md.
+turn gets, beside the similarity of its own words, a share of its neighbours' excess over the average similarity.
+Over the collection, these additions count as often for a turn as against one, so that similarities keep their
+scale; and a missing sign (no neighbours, no speaker, no date) adds nothing. Measured in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from clew.text.terms import ASKS_SIGN, QueryTerms, date_sign, term_hash
 BEFORE = 0.1
 AFTER = 0.2
 BEYOND = 0.1
-"""Shares of how far the turns before, after and next to those stand out."""
+"""Shares of the excess of the turns before, after and next to those."""
 
 ANSWER = 0.4
 """A further share of the turn before where that one asks something: this one may answer it."""
 
 SESSION = 0.1
-"""What a session adds whose words fit the query like no other's."""
+"""The most that a session adds, when its words fit the query like no other's."""
 
 SPEAKER = 0.07
-"""What it adds to have been said by the one whom the query names."""
+"""The addition for a turn of the speaker whom the query names."""
 
 DATE = 0.14
-"""What it adds to be about a day that the query names and nothing else is about."""
+"""The most for a turn about a day that the query names, when no other turn is about it."""
 
 Floats = NDArray[np.float32]
 Positions = NDArray[np.int64]
@@ -41,7 +41,7 @@ Positions = NDArray[np.int64]
 
 def beside(sessions: Sessions, positions: Positions, *, out: Positions | None = None) -> Positions:
     """These and all whose similarity bears on theirs, in order; but none of those that are left out."""
-    near = np.zeros(len(sessions.numbers) + 1, np.bool_)  # the last place stands for nowhere
+    near = np.zeros(len(sessions.numbers) + 1, np.bool_)  # the last place means nowhere
     near[positions] = True
     for step in (sessions.before, sessions.after):
         one = step[positions]
@@ -56,19 +56,19 @@ def context(
     index: CollectionIndex,
     sessions: Sessions,
     positions: Positions,
-    standing_out: Floats,
+    excess: Floats,
     *,
     query: QueryTerms,
     dates: Collection[str],
     out: Positions,
 ) -> Floats:
-    """What the surroundings add to the similarity of each of these positions.
+    """How much the surroundings add to the similarity of each of these positions.
 
-    `standing_out` is how much more similar each member is than the average one, for those that bear on these; 0
-    elsewhere, and one place longer than there are members. `dates` are keys of the days that the query asks for. What
-    stands at the positions `out` lends its words to nobody.
+    `excess` is how much more similar each member is than the average one, for those that bear on these; 0
+    elsewhere, and one place longer than there are members. `dates` are keys of the days that the query asks for. The
+    members at the positions `out` lend their words to nobody.
     """
-    added = _neighbours(index, sessions, positions, standing_out)
+    added = _neighbours(index, sessions, positions, excess)
     if index.spans_sessions:
         added += np.float32(SESSION) * _session_fit(index, sessions, query, out)[sessions.numbers[positions]]
     said = index.said_by(query.names)
@@ -80,13 +80,13 @@ def context(
     return added
 
 
-def _neighbours(index: CollectionIndex, sessions: Sessions, positions: Positions, standing_out: Floats) -> Floats:
+def _neighbours(index: CollectionIndex, sessions: Sessions, positions: Positions, excess: Floats) -> Floats:
     before, after = sessions.before[positions], sessions.after[positions]
     share = np.float32(BEFORE) + np.float32(ANSWER) * index.holding([ASKS_SIGN])[before]
-    added: Floats = share * standing_out[before] + np.float32(AFTER) * standing_out[after]
+    added: Floats = share * excess[before] + np.float32(AFTER) * excess[after]
     for one, step in ((before, sessions.before), (after, sessions.after)):
         two = np.where(one == NOWHERE, NOWHERE, step[one])
-        added += np.float32(BEYOND) * standing_out[two]
+        added += np.float32(BEYOND) * excess[two]
     return added
 
 
@@ -122,5 +122,5 @@ def _sign(held: NDArray[np.bool_], weight: float, size: int) -> Floats:
 
 
 def _rarity(holders: int, size: int) -> float:
-    """1 for what nobody holds, 0 for what everybody does."""
+    """1 for a sign that nobody holds, 0 for one that everybody does."""
     return max(math.log((size + 1) / (holders + 1)) / math.log(size + 1), 0.0)

@@ -76,7 +76,7 @@ def cosines(rows: Rows | Grid, query: Grid) -> NDArray[np.float32]:
 
 
 def in_parts(count: int, work: Callable[[slice], None]) -> None:
-    """Do some work on all of so many rows, that on many by several threads."""
+    """Do some work on this many rows, by several threads where there are many."""
     height = -(-count // (_others(count) + 1)) or 1
     parts = [slice(start, min(start + height, count)) for start in range(0, count, height)]
     others = [(part, _pool.submit(work, part)) for part in parts[1:]]
@@ -90,9 +90,9 @@ def in_parts(count: int, work: Callable[[slice], None]) -> None:
 
 
 def _multiply(rows: Rows | Grid, query: Grid, products: NDArray[np.float32], blocks: deque[slice]) -> None:
-    """Take one block after the other, as long as there are any that nobody has taken."""
+    """Take one block after the other until none is left."""
     widened = np.empty((0, query.size), np.float32)
-    for block in _taken(blocks):
+    for block in _take_blocks(blocks):
         part = rows[block]
         if len(widened) < len(part):
             widened = np.empty(part.shape, np.float32)
@@ -100,7 +100,7 @@ def _multiply(rows: Rows | Grid, query: Grid, products: NDArray[np.float32], blo
         np.matmul(widened[: len(part)], query, out=products[block])
 
 
-def _taken(blocks: deque[slice]) -> Iterator[slice]:
+def _take_blocks(blocks: deque[slice]) -> Iterator[slice]:
     while blocks:
         try:
             yield blocks.popleft()
