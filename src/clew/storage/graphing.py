@@ -1,8 +1,8 @@
-"""The part of a store that keeps the graph: what each record says about entities, and the ways between those.
+"""The part of a store that keeps the graph: the statements of records about entities, and the edges between those.
 
 Everything here is derived from records and leaves with them: an edge with its record, an entity with the last record
-that names it. Whoever asks says whose entities they may see. What a quarantined record says is kept and never shown;
-what an untrusted one says is shown where `untrusted` asks for it.
+that names it. Callers say whose entities they may see. The store keeps the statements of a quarantined record and
+never shows them; it shows those of an untrusted one where `untrusted` asks for it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What one record says of two entities."""
+    """A statement of one record about two entities."""
 
     source: int
     target: int
@@ -48,8 +48,8 @@ class GraphCounts:
 
 class GraphStore(Protocol):
     def link(self, done: Sequence[int], said: Mapping[int, tuple[str, Extract]]) -> None:
-        """In one step: let records, by key, say this about the entities of an owner in place of what they said before,
-        and take tasks off the queue. What a record says that has been removed meanwhile is dropped.
+        """In one step: replace the statements of records, by key, about the entities of an owner, and take tasks off
+        the queue. The statements of a record that has been removed meanwhile are dropped.
         """
 
     def queue_links(self) -> int:
@@ -59,7 +59,7 @@ class GraphStore(Protocol):
         """In one step: drop all entities and edges, and queue every record to be read for the graph."""
 
     def said(self, records: Sequence[int]) -> Mapping[int, tuple[str, Extract]]:
-        """What records say, by key, with the owner of the entities; sorted. Those that say nothing are left out."""
+        """The statements of records, by key, with the owner of the entities; sorted. Leaves out records without any."""
 
     def entities_named(self, names: Sequence[str], owners: Sequence[str], *, untrusted: bool) -> list[Entity]:
         """Every entity of these owners that has one of the names, by key."""

@@ -3,7 +3,7 @@
 A *record* is a text with its properties, stored once. A *member* is a record's place in one collection, under an id
 that is unique there. A turn is one record with several members: the active view, the raw history and the user's turns
 all show the same text. Every change of a collection (a member added or removed, a vector arriving) takes the next
-number of that collection's sequence, so whoever holds a derived index learns what is new by asking for what came after.
+number of that collection's sequence, so the holder of a derived index learns of changes by asking for later numbers.
 
 Writes are atomic and durable when the call returns. Stores are safe to use from several threads.
 """
@@ -44,9 +44,9 @@ class Place:
 
 
 def names_of(place: Place) -> Iterator[str]:
-    """What a turn may be called there, the name it was to have first.
+    """The names a turn may have there, its intended one first.
 
-    In its own session a turn has one name only. Raises Conflict where that one does not do.
+    In its own session a turn has one name only. Raises Conflict where that one is taken.
     """
     yield place.id
     if place.collection.is_raw or place.collection.kind is CollectionKind.SESSION:
@@ -101,7 +101,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """What is to be known from now on of the record at a place; a mark of None is taken away."""
+    """New marks of the record at a place; a mark of None is removed."""
 
     place: Place
     marks: Metadata = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Marking:
 
 @dataclass(frozen=True, slots=True)
 class StoredTrace:
-    """What one pack searched, took and left out, as canonical JSON without content."""
+    """A log of what one pack searched, took and left out, as canonical JSON without content."""
 
     id: str
     ts_ms: int
@@ -133,7 +133,7 @@ class QueuedTask:
 
 
 class FeedRow(NamedTuple):
-    """What an index keeps of one member."""
+    """The part of one member that an index keeps."""
 
     seq: int
     ts_ms: int
@@ -146,12 +146,12 @@ class FeedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What happened in a collection after a point of its sequence."""
+    """The changes of a collection after a point of its sequence."""
 
     until: int
     """Ask for what comes after this next time."""
     reset: bool
-    """True when `added` is the whole collection and what was known before is void."""
+    """True when `added` is the whole collection and earlier knowledge is void."""
     added: Sequence[FeedRow] = ()
     removed: Sequence[int] = ()
     vectors: Sequence[tuple[int, bytes]] = ()
@@ -216,7 +216,7 @@ class Store(GraphStore, Protocol):
     def put(self, records: Sequence[NewRecord], bookmarks: Mapping[str, str] | None = None) -> list[tuple[int, bool]]:
         """Add records or replace those of the same id; all or none. Gives (version, changed) each.
 
-        Writing equal text and metadata changes nothing, and what the operator marked stays marked. Raises
+        Writing equal text and metadata changes nothing, and marks of the operator stay. Raises
         RawHistoryProtected where the collection holds raw history, or the id belongs to a raw turn or a
         summary. Bookmarks, which say how far something was read, move in the same step.
         """
@@ -236,7 +236,7 @@ class Store(GraphStore, Protocol):
         """Take every member out of a collection, under the rules of `remove`."""
 
     def condense(self, session_id: str, summaries: Sequence[NewSummary], shards: Sequence[Shard] = ()) -> None:
-        """Let summaries stand for nodes of a session's active view, in one step or not at all.
+        """Replace nodes of a session's active view by summaries, in one step or not at all.
 
         First the shards take their places. Then each summary, in order, joins the view and the session's
         summaries, and its sources leave the view; a source may be a summary that came before it. Raises
@@ -259,10 +259,10 @@ class Store(GraphStore, Protocol):
     # --- judging -----------------------------------------------------------------------------------
 
     def mark(self, markings: Sequence[Marking]) -> int:
-        """Change what is known of records beside their text, all or none; how many of the places exist."""
+        """Change the marks of records, all or none; how many of the places exist."""
 
     def move(self, places: Sequence[Place], collection: str) -> int:
-        """Let members stand in another collection under the same id; how many did.
+        """Move members to another collection under the same id; how many moved.
 
         A place that does not exist, or whose id is taken there, is passed over. Raises
         RawHistoryProtected for anything but a record of its own: turns and summaries do not move.
@@ -282,10 +282,10 @@ class Store(GraphStore, Protocol):
     # --- purging -----------------------------------------------------------------------------------
 
     def purge(self, purge: Purge) -> Purged:
-        """Remove a target and all made from it, raw turns included; what goes with what says `storage.purging`."""
+        """Remove a target and all made from it, raw turns included; `storage.purging` has the rules."""
 
     def foresee(self, purge: Purge) -> Purged:
-        """What `purge` would take away; nothing is changed."""
+        """The result that `purge` would have; changes nothing."""
 
     def purges(self) -> list[PurgeEntry]:
         """The ledger of purges, oldest first."""
@@ -297,7 +297,7 @@ class Store(GraphStore, Protocol):
         """The files beside the store are clean: forget the target, and `scrub`."""
 
     def scrub(self) -> None:
-        """Leave no byte of what was purged in the store's own files, where a purge has not come to that yet."""
+        """Leave no byte of purged records in the store's own files, where a purge has not yet done so."""
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -308,7 +308,7 @@ class Store(GraphStore, Protocol):
         """The places of the members that exist."""
 
     def places(self, collection: str, id_: str) -> tuple[Place, ...]:
-        """Every place the record of a member stands in, sorted; none where there is no such member."""
+        """Every place of a member's record, sorted; none where there is no such member."""
 
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
         """The members at these places that still exist, in the order of `seqs`."""
@@ -328,10 +328,10 @@ class Store(GraphStore, Protocol):
     def counts(self) -> Counts: ...
 
     def reading(self) -> AbstractContextManager[None]:
-        """What this thread reads inside is of one moment, but for `feed`, which is always of now."""
+        """Inside, this thread reads the state of one moment, except by `feed`, which is always current."""
 
     def feed(self, collection: str, after: int) -> Feed:
-        """What happened in a collection after a point of its sequence, as one consistent picture."""
+        """The changes of a collection after a point of its sequence, as one consistent picture."""
 
     # --- the queue behind writes -------------------------------------------------------------------
 
@@ -389,7 +389,7 @@ class Store(GraphStore, Protocol):
     def restore(self, records: Iterable[StoredRecord], tasks: tuple[Task, ...]) -> tuple[int, int]:
         """Write exported records, all or none; how many were new and how many were there already.
 
-        A summary whose id is taken stays as it is here, wherever it stands. Raises Conflict where a raw
+        A summary whose id is taken stays as it is here, in every collection. Raises Conflict where a raw
         turn's id is taken by other content.
         """
 

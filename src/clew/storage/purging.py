@@ -1,8 +1,8 @@
-"""What a purge is about, and what goes with it: the part that every store shares.
+"""The target of a purge, and the records that go with it: the part that every store shares.
 
 With a user go their records; a session in which they alone spoke goes whole, and so does one that loses its last
-turn. With a turn go the memory kept from it and every summary its words may have entered; what that stood for, and
-what stays, stands in the active view again. With a record goes what rests under its id in the archive. A fact or a
+turn. With a turn go the memory kept from it and every summary its words may have entered; the nodes under that
+summary that stay come back into the active view. With a record goes the one under its id in the archive. A fact or a
 plan goes with the last record it rests on, and a line of the observation log with the first, whose words it may hold.
 """
 
@@ -48,7 +48,7 @@ class Purge:
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What a purge took away: counts, and what is needed to clean the files beside the store."""
+    """The result of a purge: counts, and the names needed to clean the files beside the store."""
 
     records: int = 0
     turns: int = 0
@@ -63,7 +63,7 @@ class Purged:
     traces: int = 0
     hints: int = 0
     readmitted: int = 0
-    """Nodes that stand in an active view again, since the summary that stood for them is gone."""
+    """Nodes that an active view shows again, since the summary over them is gone."""
     sessions: tuple[str, ...] = ()
     """Sessions of which nothing is left."""
     captures: tuple[str, ...] = ()
@@ -93,12 +93,12 @@ _LINKS = (Mark.SUPERSEDED_BY, Mark.CONTRADICTS, Mark.MERGED)
 
 
 def plain_address(address: str) -> str:
-    """An address without what does not change where it leads: its fragment and a slash at its end."""
+    """An address without the parts that do not change where it leads: its fragment and a slash at its end."""
     return address.partition("#")[0].rstrip("/")
 
 
 def home_ref(collection: str, id_: str) -> str:
-    """How a record is cited, whether it rests in the archive or not."""
+    """How a record is cited, whether it is in the archive or not."""
     return Collection(collection).home.ref(id_)
 
 
@@ -114,7 +114,7 @@ def is_from(address: object, order: Purge) -> bool:
 
 
 def without_links(marks: Metadata, gone: AbstractSet[str]) -> dict[str, Any]:
-    """The marks without what leads to records that are gone."""
+    """The marks without references to records that are gone."""
     kept = dict(marks)
     closed = value_of(marks, Mark.PLAN_STATE)
     if isinstance(closed, Mapping) and closed.get("source") in gone:
@@ -184,7 +184,7 @@ def holds_captures(collection: str) -> bool:
 
 
 class Citing(NamedTuple):
-    """A record that rests on others, as it stands in one collection."""
+    """A record that rests on others, as one collection shows it."""
 
     record: int
     ref: str
@@ -200,26 +200,26 @@ def citing(record: int, collection: str, id_: str, metadata: Metadata) -> Citing
 
 
 def fallen_claims(claims: Iterable[Citing], gone: AbstractSet[str], exists: Callable[[str], bool]) -> set[int]:
-    """The keys of the records that nothing holds up any more, once what is named is gone.
+    """The keys of the records that nothing supports any more, once the named ones are gone.
 
-    `exists` tells whether a reference still means something: two records may be named alike, and one may stay. What
-    rested on those that fall falls with them; records that rest on one another alone hold nothing up.
+    `exists` tells whether a reference still means something: two records may be named alike, and one may stay. A
+    record that rested on those that fall falls with them; records that rest on one another alone support nothing.
     """
-    touched = _touched(claims, gone)
+    touched = _reach(claims, gone)
     doubtful = {claim.ref for claim in touched}
-    standing = {ref for claim in touched for ref in claim.sources if ref not in doubtful and exists(ref)}
+    supported = {ref for claim in touched for ref in claim.sources if ref not in doubtful and exists(ref)}
     waiting = list(touched)
     while waiting:
-        held = [claim for claim in waiting if _is_held(claim, standing)]
+        held = [claim for claim in waiting if _is_supported(claim, supported)]
         if not held:
             break
-        standing |= {claim.ref for claim in held}
-        waiting = [claim for claim in waiting if claim.ref not in standing]
+        supported |= {claim.ref for claim in held}
+        waiting = [claim for claim in waiting if claim.ref not in supported]
     return {claim.record for claim in waiting}
 
 
-def _touched(claims: Iterable[Citing], gone: AbstractSet[str]) -> list[Citing]:
-    """What rests on something that is gone, or on what does, and so on."""
+def _reach(claims: Iterable[Citing], gone: AbstractSet[str]) -> list[Citing]:
+    """The claims that rest on a gone record, the claims that rest on those, and so on."""
     named: dict[str, list[Citing]] = {}
     for claim in claims:
         for ref in claim.sources:
@@ -233,12 +233,12 @@ def _touched(claims: Iterable[Citing], gone: AbstractSet[str]) -> list[Citing]:
     return list(found.values())
 
 
-def _is_held(claim: Citing, standing: set[str]) -> bool:
-    return standing.issuperset(claim.sources) if claim.needs_all else not standing.isdisjoint(claim.sources)
+def _is_supported(claim: Citing, supported: set[str]) -> bool:
+    return supported.issuperset(claim.sources) if claim.needs_all else not supported.isdisjoint(claim.sources)
 
 
 def of_kind(places: Iterable[tuple[int, str]], kind: CollectionKind) -> int:
-    """How many records stand in a collection of a kind, archived or not, of keys and collections."""
+    """How many of these records are in a collection of a kind, archived or not."""
     return len({record for record, name in places if Collection(name).home.kind is kind})
 
 
@@ -267,7 +267,7 @@ make_known([_Cited, _TraceRefs, Purged])
 
 
 def memory_places(turn_places: Iterable[tuple[str, str]]) -> list[tuple[Collection, str]]:
-    """Where the memories kept from a turn stand, by the turn's own places."""
+    """The places of the memories kept from a turn, by the turn's own places."""
     found = []
     for collection, id_ in turn_places:
         turns = Collection(collection)
@@ -298,7 +298,7 @@ def fallen_summaries(lineages: Mapping[str, Lineage], lost: Iterable[str]) -> se
 
 
 def bared_nodes(lineages: Mapping[str, Lineage], fallen: set[str], lost: set[str]) -> list[str]:
-    """What fallen summaries stood for and what stays: the nodes an active view has to show again."""
+    """The nodes under fallen summaries that stay: an active view has to show them again."""
     gone = fallen | lost
     nodes = (node for id_ in sorted(fallen) for node in lineages[id_].source_ids)
     return [node for node in dict.fromkeys(nodes) if node not in gone]

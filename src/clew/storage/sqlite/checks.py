@@ -1,4 +1,4 @@
-"""Integrity of the rows: what must hold in a healthy file, checked and counted."""
+"""Integrity of the rows: checks a file, and lists what is wrong with it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ MAX_PROBLEMS = 20
 def findings(connection: apsw.Connection) -> Iterator[Finding]:
     yield _structure(connection)
     yield _hashes(connection)
-    yield _listed(connection, "membership", "every record stands in a collection", "record", "check_lost_records")
-    yield _listed(connection, "members", "every member has its record", "member", "check_dangling_members")
-    yield _listed(connection, "raw history", "every raw turn stands in a raw history", "record", "check_raw_membership")
-    yield _listed(connection, "sequences", "no collection gives a number twice", "collection", "check_sequences")
-    yield _listed(connection, "queue", "every task has its record", "task", "check_dangling_tasks")
-    yield _listed(connection, "graph", "every edge lies between entities of its record", "record", "check_graph")
-    yield _listed(connection, "entities", "every entity is named by a record", "entity", "check_unnamed_entities")
+    yield _check(connection, "membership", "every record is in a collection", "record", "check_lost_records")
+    yield _check(connection, "members", "every member has its record", "member", "check_dangling_members")
+    yield _check(connection, "raw history", "every raw turn is in a raw history", "record", "check_raw_membership")
+    yield _check(connection, "sequences", "no collection gives a number twice", "collection", "check_sequences")
+    yield _check(connection, "queue", "every task has its record", "task", "check_dangling_tasks")
+    yield _check(connection, "graph", "every edge lies between entities of its record", "record", "check_graph")
+    yield _check(connection, "entities", "every entity is named by a record", "entity", "check_unnamed_entities")
     yield _vectors(connection)
 
 
 def _structure(connection: apsw.Connection) -> Finding:
-    """Quick_check reads every page; what it cannot see, the hashes do."""
+    """Quick_check reads every page; the hashes show damage that it cannot see."""
     rows = [str(row[0]) for row in connection.execute("PRAGMA quick_check(20)")]
     broken = [f"foreign key of {row[0]} row {row[1]}" for row in connection.execute("PRAGMA foreign_key_check")]
     problems = tuple([row for row in rows if row != "ok"] + broken[:MAX_PROBLEMS])
@@ -44,7 +44,7 @@ def _hashes(connection: apsw.Connection) -> Finding:
     return Finding("hashes", f"{count} records are what was written", tuple(problems))
 
 
-def _listed(connection: apsw.Connection, name: str, proof: str, what: str, statement: str) -> Finding:
+def _check(connection: apsw.Connection, name: str, proof: str, what: str, statement: str) -> Finding:
     """A check whose statement lists the offenders."""
     problems = tuple(f"{what} {row[0]}" for row in many(connection, statement))
     return Finding(name, proof, problems)

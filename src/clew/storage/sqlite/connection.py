@@ -43,7 +43,7 @@ def prepare_file(path: Path) -> None:
 
 
 def connect(path: Path, synchronous: str) -> apsw.Connection:
-    """A connection with every pragma set and read back: SQLite ignores what it cannot do, silently."""
+    """A connection with every pragma set and read back: SQLite silently ignores settings that it cannot apply."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     try:
@@ -55,7 +55,7 @@ def connect(path: Path, synchronous: str) -> apsw.Connection:
         _pragma(connection, "PRAGMA foreign_keys", 1)
         _pragma(connection, "PRAGMA secure_delete=ON", 1)
         connection.execute("PRAGMA trusted_schema=OFF")
-        connection.execute("PRAGMA temp_store=MEMORY")  # what a statement may undo must not spill into a shared folder
+        connection.execute("PRAGMA temp_store=MEMORY")  # rows to undo must not spill into a shared folder
         _pragma(connection, "PRAGMA temp_store", 2)
         connection.execute("PRAGMA cache_size=-8192")
     except (apsw.NotADBError, apsw.CorruptError) as error:
@@ -138,7 +138,7 @@ def write_copy(connection: apsw.Connection, target: Path) -> None:
 
 
 def remove_copies(path: Path) -> None:
-    """Take away the copies that migrations and restores left beside the file: they hold what it no longer may."""
+    """Remove the copies that migrations and restores left beside the file: they hold texts that it no longer may."""
     for pattern in ("before-*", "incoming*"):
         for copy in path.parent.glob(f"{path.name}.{pattern}"):
             copy.unlink(missing_ok=True)
@@ -167,8 +167,8 @@ class UseLock:
 class ReaderPool:
     """Connections for reading, lent to one thread at a time and made when needed.
 
-    Nobody waits for one as long as there are not very many, and never for long: who reads may hold a lock that another
-    wants who has a connection already, and the two would wait for each other for ever.
+    Nobody waits for one as long as there are not very many, and never for long: a reader may hold a lock that the owner
+    of a connection wants, and the two would wait for each other for ever.
     """
 
     def __init__(self, path: Path, synchronous: str) -> None:

@@ -1,4 +1,4 @@
-"""The graph in SQLite. What each method promises is written in `storage.graphing`.
+"""The graph in SQLite. `storage.graphing` says what each method promises.
 
 Edges and entities leave with their records by the schema itself, whatever way a record goes.
 """

@@ -1,4 +1,4 @@
-"""The way out of the store: what a purge is about, and everything made from it, in one transaction.
+"""The way out of the store: removes the target of a purge and everything made from it, in one transaction.
 
 The records to go are listed in the table `purging`; the triggers that keep raw history let only those
 leave, and the list is empty again before the transaction ends.
@@ -62,7 +62,7 @@ _DELETIONS = (
     "delete_doomed_records",
     "forget_doomed",
 )
-"""In this order: what refers to a record goes before it."""
+"""In this order: rows that refer to a record go before it."""
 
 
 class Foreseen(ClewError):
@@ -84,7 +84,7 @@ def purge(connection: apsw.Connection, order: Purge) -> Purged:
     sessions = sorted({*whole, *_emptied_sessions(connection)})
     _doom_collections(connection, [name for session in sessions for name in collections_of_session(session)])
     _doom_claims(connection)
-    purged = _counted(connection, order, sessions)
+    purged = _count(connection, order, sessions)
     _unlink(connection)
     affected = [row[0] for row in many(connection, "collections_of_doomed")]
     for statement in _DELETIONS:
@@ -109,7 +109,7 @@ def entries(connection: apsw.Connection) -> list[PurgeEntry]:
     ]
 
 
-# --- what goes -----------------------------------------------------------------------------------------
+# --- the records that go -------------------------------------------------------------------------------
 
 
 def _select(connection: apsw.Connection, order: Purge) -> list[str]:
@@ -176,7 +176,7 @@ def _doom_memories(connection: apsw.Connection) -> None:
 
 
 def _doom_summaries(connection: apsw.Connection) -> dict[str, list[str]]:
-    """Summaries that words of what goes may have entered go, too; gives what stays of what they stood for."""
+    """Dooms summaries that words of doomed records may have entered; gives the nodes under them that stay."""
     lost: dict[str, set[str]] = {}
     for _, name, id_ in many(connection, "doomed_places"):
         collection = Collection(name)
@@ -199,7 +199,7 @@ def _summaries(connection: apsw.Connection, session: str) -> tuple[dict[str, int
 
 
 def _doom_claims(connection: apsw.Connection) -> None:
-    """Facts, plans and observations go with what they rest on."""
+    """Facts, plans and observations go with the records they rest on."""
     claims = [
         citing(record, name, id_, decode_metadata(metadata))
         for key, name in many(connection, "named_collections")
@@ -225,10 +225,10 @@ def _emptied_sessions(connection: apsw.Connection) -> list[str]:
     ]
 
 
-# --- what is counted and cleaned up ----------------------------------------------------------------------
+# --- counting and cleaning up ----------------------------------------------------------------------------
 
 
-def _counted(connection: apsw.Connection, order: Purge, sessions: Sequence[str]) -> Purged:
+def _count(connection: apsw.Connection, order: Purge, sessions: Sequence[str]) -> Purged:
     places = many(connection, "doomed_places")
     named = [(record, name) for record, name, _ in places]
     records, turns, summaries, vectors = only(connection, "doomed_counts")
@@ -247,12 +247,12 @@ def _counted(connection: apsw.Connection, order: Purge, sessions: Sequence[str])
         hints=_drop_hints(connection, sessions),
         sessions=tuple(sessions),
         captures=tuple(sorted({ref for _, ref in captured})),
-        artifacts=_bared_artifacts(connection),
+        artifacts=_orphan_artifacts(connection),
     )
 
 
 def _drop_traces(connection: apsw.Connection, order: Purge, sessions: Sequence[str], refs: AbstractSet[str]) -> int:
-    """Traces of a user or session that goes, and those that cite what goes."""
+    """Drops traces of a doomed user or session, and those that cite doomed records."""
     user_id = order.target if order.kind is PurgeKind.USER else None
     gone = [
         (id_,)
@@ -269,7 +269,7 @@ def _drop_hints(connection: apsw.Connection, sessions: Sequence[str]) -> int:
 
 
 def _unlink(connection: apsw.Connection) -> None:
-    """What stays must not be held back by what goes."""
+    """Removes the references to doomed records from the marks of those that stay."""
     gone = {home_ref(name, id_) for _, name, id_ in many(connection, "doomed_places")}
     for record, marks in many(connection, "linking_marks"):
         old = decode_metadata(marks)
@@ -278,14 +278,14 @@ def _unlink(connection: apsw.Connection) -> None:
             run(connection, "set_marks", (encode_metadata(new), record))
 
 
-def _bared_artifacts(connection: apsw.Connection) -> tuple[str, ...]:
+def _orphan_artifacts(connection: apsw.Connection) -> tuple[str, ...]:
     doomed = {row[0] for row in many(connection, "doomed_artifacts")}
     kept = {row[0] for row in many(connection, "kept_artifacts")} if doomed else set()
     return tuple(sorted(doomed - kept))
 
 
 def _leave(connection: apsw.Connection, affected: Iterable[int], order: Purge, sessions: Iterable[str]) -> None:
-    """Indexes load what is left anew; collections that belonged to what went alone are gone by name, too."""
+    """Lets indexes load the rest anew; drops the names of collections that belonged to the target alone."""
     for collection in affected:
         mark_reload(connection, collection)
     names = [name for session in sessions for name in collections_of_session(session)]

@@ -94,7 +94,7 @@ SELECT 1 FROM queue WHERE seq = ?;
 DELETE FROM queue WHERE seq = ?;
 
 -- name: add_uses
--- One use of each member whose id stands in a JSON array.
+-- One use of each member whose id is in a JSON array.
 INSERT INTO uses (record, access_count, last_used_ms)
 SELECT record, 1, ?3 FROM members WHERE key >> 32 = ?1 AND id IN (SELECT value FROM json_each(?2))
 ON CONFLICT (record) DO UPDATE SET access_count = access_count + 1, last_used_ms = max(last_used_ms, excluded.last_used_ms);
@@ -115,11 +115,11 @@ FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.
 WHERE members.key >> 32 = ? AND members.id = ?;
 
 -- name: member_keys_by_ids
--- The ids stand in a JSON array.
+-- The ids are in a JSON array.
 SELECT id, key FROM members WHERE key >> 32 = ? AND id IN (SELECT value FROM json_each(?));
 
 -- name: members_by_keys
--- The members whose keys stand in a JSON array.
+-- The members whose keys are in a JSON array.
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
        r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
 FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
@@ -255,8 +255,8 @@ WHERE c.next_seq <= coalesce((SELECT max(key & 0xffffffff) FROM members
 SELECT record FROM vectors WHERE NOT EXISTS (SELECT 1 FROM records WHERE records.key = vectors.record) LIMIT 20;
 
 -- name: check_missing_vectors
--- Records that have neither a whole vector of the current model nor a place in the queue. What stands in internal
--- collections alone is never searched, and needs none.
+-- Records that have neither a whole vector of the current model nor a place in the queue. Records in
+-- internal collections alone are never searched, and need none.
 SELECT r.key FROM records AS r
 WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ? AND length(vector) = ?)
   AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed')
@@ -305,7 +305,7 @@ DELETE FROM traces WHERE id = ?;
 INSERT INTO purging (record) VALUES (?) ON CONFLICT DO NOTHING;
 
 -- name: doom_collections
--- Every record of the collections whose names stand in a JSON array.
+-- Every record of the collections whose names are in a JSON array.
 INSERT INTO purging (record)
 SELECT record FROM members
 WHERE key >> 32 IN (SELECT key FROM collections WHERE name IN (SELECT value FROM json_each(?)))
@@ -438,7 +438,7 @@ FROM sightings JOIN entities AS e ON e.key = sightings.entity WHERE sightings.re
 SELECT source, target, kind, weight FROM edges WHERE record = ?;
 
 -- name: entities_named
--- Names and owners stand in JSON arrays.
+-- Names and owners are in JSON arrays.
 SELECT key, kind, name, owner FROM entities
 WHERE name IN (SELECT value FROM json_each(?1)) AND owner IN (SELECT value FROM json_each(?2))
   AND EXISTS (SELECT 1 FROM sightings WHERE entity = entities.key AND standing <= ?3)
@@ -448,7 +448,7 @@ ORDER BY key;
 SELECT key, kind, name, owner FROM entities WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key;
 
 -- name: entities_after
--- Owners and kinds stand in JSON arrays.
+-- Owners and kinds are in JSON arrays.
 SELECT key, kind, name, owner FROM entities
 WHERE key > ?1 AND owner IN (SELECT value FROM json_each(?2)) AND kind IN (SELECT value FROM json_each(?3))
   AND EXISTS (SELECT 1 FROM sightings WHERE entity = entities.key AND standing <= ?4)
@@ -483,7 +483,7 @@ SELECT (SELECT count(*) FROM entities), (SELECT count(*) FROM edges),
        (SELECT count(*) FROM queue WHERE task = 'link');
 
 -- name: graph_counts_of
--- Owners stand in a JSON array.
+-- Owners are in a JSON array.
 SELECT count(*), coalesce(sum((SELECT count(*) FROM edges WHERE source = entities.key)), 0),
        (SELECT count(*) FROM queue WHERE task = 'link')
 FROM entities WHERE owner IN (SELECT value FROM json_each(?));

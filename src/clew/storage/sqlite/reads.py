@@ -1,4 +1,4 @@
-"""What reads rows. Every function that asks more than one question runs inside a snapshot."""
+"""Reads rows. Every function that asks more than one question runs inside a snapshot."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def size(connection: apsw.Connection, name: str) -> int:
 
 
 def is_at(connection: apsw.Connection, name: str, seq: int) -> bool:
-    """Whether nothing happened in a collection after this."""
+    """Whether a collection has not changed after this."""
     found = first(connection, "last_seq", (name,))
     return seq == (0 if found is None else found[1])
 
@@ -112,7 +112,7 @@ def feed(connection: apsw.Connection, name: str, after: int) -> Feed:
 
 
 def _changes(connection: apsw.Connection, collection: int, after: int, until: int) -> list[tuple[int, int]]:
-    if after == 0:  # nothing is known yet, so the rows as they stand are all there is to know
+    if after == 0:  # the caller knows nothing yet, so the present rows are enough
         return []
     bounds = (member_key(collection, after), member_key(collection, until))
     return many(connection, "feed_changes", bounds)
@@ -147,7 +147,7 @@ def queued(connection: apsw.Connection, task: Task, limit: int) -> list[QueuedTa
 
 
 def _places(connection: apsw.Connection, record: int) -> tuple[tuple[Place, ...], int]:
-    """Where a record stands, and the highest version it has there."""
+    """The places of a record, and the highest version it has there."""
     rows = many(connection, "members_of_record", (record,))
     places = tuple(Place(Collection(name), id_) for name, id_, _, _ in rows)
     return places, max((version for _, _, version, _ in rows), default=1)
@@ -172,7 +172,7 @@ def withheld(connection: apsw.Connection, name: str) -> list[int]:
 
 
 def of_trust(connection: apsw.Connection, trust: Trust, after: int, limit: int) -> list[StoredRecord]:
-    return [_stored(connection, row) for row in many(connection, "records_of_trust", (trust, after, limit))]
+    return [_to_stored(connection, row) for row in many(connection, "records_of_trust", (trust, after, limit))]
 
 
 def traces(connection: apsw.Connection, limit: int) -> list[StoredTrace]:
@@ -185,10 +185,10 @@ def trace(connection: apsw.Connection, id_: str) -> StoredTrace | None:
 
 
 def export(connection: apsw.Connection, after: int, limit: int) -> list[StoredRecord]:
-    return [_stored(connection, row) for row in many(connection, "records_after", (after, limit))]
+    return [_to_stored(connection, row) for row in many(connection, "records_after", (after, limit))]
 
 
-def _stored(connection: apsw.Connection, row: Row) -> StoredRecord:
+def _to_stored(connection: apsw.Connection, row: Row) -> StoredRecord:
     key, raw, *rest, count, used = row
     places, version = _places(connection, key)
     return StoredRecord(key, to_draft(tuple(rest)), bool(raw), places, version, count, used)

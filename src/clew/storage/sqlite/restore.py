@@ -16,7 +16,7 @@ _LOGS = ("-wal", "-shm")
 
 
 def restore(path: Path, backup: Path) -> None:
-    """Let a backup take the place of the store; what was there stays beside it until the next purge.
+    """Replace the store by a backup; the old store stays beside it until the next purge.
 
     The backup is checked first, and the store is complete at every moment: the old one or the new one. Raises
     StoreInUse where another process has the store open.
@@ -75,7 +75,7 @@ def _check(copy: Path, backup: Path) -> None:
 
 
 def _settle(path: Path) -> None:
-    """Bring what waits in the write-ahead log into the file, so that the file alone is the store."""
+    """Bring the write-ahead log into the file, so that the file alone is the store."""
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -83,7 +83,7 @@ def _settle(path: Path) -> None:
         finally:
             connection.close()
     except apsw.Error:
-        pass  # a damaged store is what a restore is for; it is set aside as it is, log and all
+        pass  # a restore is for damaged stores; this one is set aside as it is, log and all
 
 
 def _keep_old(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The named statements of `queries.sql` and the migrations beside it; and what a row means as a type of the domain.
+"""The named statements of `queries.sql` and the migrations beside it; and the types that rows become.
 
 No statement is ever put together from strings at run time: values are bound, names are looked up.
 """
@@ -121,7 +121,7 @@ def collection_key(connection: apsw.Connection, name: str) -> int | None:
 
 
 def current_model(connection: apsw.Connection) -> tuple[int, int]:
-    """The store's embedder: its key and the bytes of a whole vector of it. Without one, what no vector has."""
+    """The store's embedder: its key and the bytes of a whole vector of it. Without one, values that no vector has."""
     row = first(connection, "current_model")
     if row is None:
         return 0, 0
@@ -153,7 +153,7 @@ def run_each(connection: apsw.Connection, name: str, values: Iterable[tuple[Any,
 
 
 def each(connection: apsw.Connection, name: str, values: Values = ()) -> Iterator[Row]:
-    """Rows as they are read; for what must not be held at once."""
+    """Rows as they are read; for results too large to hold at once."""
     yield from connection.execute(_STATEMENTS[name], values)
 
 

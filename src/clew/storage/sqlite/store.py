@@ -1,4 +1,4 @@
-"""The store over one SQLite file. What each method promises is written in `storage.protocol`."""
+"""The store over one SQLite file. `storage.protocol` says what each method promises."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from clew.text.terms import ANALYSER_VERSION
 T = TypeVar("T")
 
 SCRUB = "scrub"
-"""The setting that says that the files still have to be cleaned of what was purged."""
+"""The setting that says that the files still have to be cleaned of purged records."""
 
 PAGE = 1000
 """Records handled in one step of a pass over the whole store."""
@@ -68,7 +68,7 @@ class SqliteStore(SqliteGraph):
         self._synchronous = synchronous
         self._use = UseLock(path)
         try:
-            self._writer = Writer(_opened(path, synchronous))
+            self._writer = Writer(_open(path, synchronous))
         except BaseException:
             self._use.release()
             raise
@@ -205,7 +205,7 @@ class SqliteStore(SqliteGraph):
 
     def feed(self, collection: str, after: int) -> Feed:
         with self._followers.borrow() as connection:
-            unchanged = self._checked(lambda: reads.is_at(connection, collection, after))
+            unchanged = self._translate_errors(lambda: reads.is_at(connection, collection, after))
         if unchanged:  # as nearly always: then one statement is enough
             return Feed(until=after, reset=False)
         return self._read(lambda connection: reads.feed(connection, collection, after), now=True)
@@ -307,18 +307,18 @@ class SqliteStore(SqliteGraph):
                 self._held.connection = None
 
     def _read(self, question: Callable[[apsw.Connection], T], *, now: bool = False) -> T:
-        """An answer out of the moment that `reading` holds, or, where none is held or wanted, of this one.
+        """An answer as of the moment that `reading` holds, or, where none is held or wanted, as of now.
 
-        What is asked about now has connections of its own: whoever holds one of the others must not wait for a second.
+        Questions about now have connections of their own: the holder of another one must not wait for a second.
         """
         if self._held.connection is not None and not now:
             held = self._held.connection
-            return self._checked(lambda: question(held))
+            return self._translate_errors(lambda: question(held))
         readers = self._followers if now else self._readers
         with readers.borrow() as connection:
-            return self._checked(lambda: _out_of_one_moment(connection, question))
+            return self._translate_errors(lambda: _out_of_one_moment(connection, question))
 
-    def _checked(self, attempt: Callable[[], T]) -> T:
+    def _translate_errors(self, attempt: Callable[[], T]) -> T:
         try:
             return attempt()
         except (apsw.CorruptError, apsw.NotADBError) as error:
@@ -333,12 +333,12 @@ def _out_of_one_moment(connection: apsw.Connection, question: Callable[[apsw.Con
 
 
 class _Held(threading.local):
-    """The connection on which this thread reads out of one moment, while it does."""
+    """The connection on which this thread reads the state of one moment, while it does."""
 
     connection: apsw.Connection | None = None
 
 
-def _opened(path: Path, synchronous: str) -> apsw.Connection:
+def _open(path: Path, synchronous: str) -> apsw.Connection:
     try:
         connection = connect(path, synchronous)
         migrate(connection, path, migration_scripts())

@@ -1,6 +1,6 @@
 """The one writer of a process: many callers, one connection, one commit for all who wait together.
 
-Whoever finds the connection free carries out every operation that is waiting, its own included, and
+The caller who finds the connection free carries out every operation that is waiting, its own included, and
 commits once. The others only wait for their result. A single caller pays for no thread switch;
 many share the cost of one sync to disk.
 """
@@ -46,7 +46,7 @@ class Writer:
     def run(self, operation: Operation[T], *, durable: bool = True) -> T:
         """Carry out an operation; returns when it is durable, raises when nothing of it was kept.
 
-        What is not `durable` may be lost with the power, alone and as a whole, and does not wait for the disk.
+        An operation that is not `durable` does not wait for the disk; a power cut may lose it, alone and as a whole.
         """
         pending = _Pending(operation, durable)
         self._waiting.append(pending)  # type: ignore[arg-type]  # results are read by their own caller
@@ -57,26 +57,26 @@ class Writer:
         return pending.outcome()
 
     def scrub(self) -> None:
-        """Leave nothing in the files but what the store holds.
+        """Leave nothing in the files but the rows of the store.
 
         Deleting overwrites what it deletes, and yet copies of rows stay behind where pages were split or
         joined; so the file is written anew, and the write-ahead log is cut to nothing. Waits for readers,
         though not for long, since others wait behind it.
         """
-        with self._turn, _waiting_ms(self._connection, SCRUB_WAIT_MS):
+        with self._turn, _busy_timeout(self._connection, SCRUB_WAIT_MS):
             try:
                 self._connection.execute("VACUUM")
                 busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
             except apsw.FullError:
                 raise StoreError(
-                    "the disk is too full to write the store anew, so old text may still stand in its files; "
+                    "the disk is too full to write the store anew, so old text may still be in its files; "
                     "make room and open the store again, which finishes the purge"
                 ) from None
             except apsw.Error as error:
                 raise _as_store_error(error) from error
         if busy:
             raise StoreError(
-                "another process is reading the store, so old text may still stand in its log; "
+                "another process is reading the store, so old text may still be in its log; "
                 "opening the store again finishes the purge"
             )
 
@@ -90,7 +90,7 @@ class Writer:
         try:
             if self._closed:
                 raise StoreError("the store is closed")
-            with self._synced(any(pending.durable for pending in group)), connection_lock(self._connection):
+            with self._set_sync(any(pending.durable for pending in group)), connection_lock(self._connection):
                 for pending in group:
                     pending.attempt(self._connection)
         except BaseException as error:  # noqa: BLE001 — every caller of the group must learn of it
@@ -102,10 +102,10 @@ class Writer:
                 pending.done = True
 
     @contextmanager
-    def _synced(self, durable: bool) -> Iterator[None]:
+    def _set_sync(self, durable: bool) -> Iterator[None]:
         """A commit that does not wait for the disk, where nothing in it needs to. The next that does syncs both.
 
-        Nor does it carry the log over into the store, which is for the disk to wait for, too, until the log is long.
+        Nor does it carry the log over into the store, which would wait for the disk, too, until the log is long.
         """
         if durable:
             yield
@@ -150,7 +150,7 @@ class _Pending(Generic[T]):
 
 
 @contextmanager
-def _waiting_ms(connection: apsw.Connection, timeout_ms: int) -> Iterator[None]:
+def _busy_timeout(connection: apsw.Connection, timeout_ms: int) -> Iterator[None]:
     connection.set_busy_timeout(timeout_ms)
     try:
         yield
@@ -159,7 +159,7 @@ def _waiting_ms(connection: apsw.Connection, timeout_ms: int) -> Iterator[None]:
 
 
 def _as_store_error(error: BaseException) -> BaseException:
-    """What a caller is told: the first trouble, since undoing what the database has undone itself makes another."""
+    """The error for the caller: the first one, since undoing a change that the database undid itself raises another."""
     while isinstance(error.__context__, apsw.Error):
         error = error.__context__
     if isinstance(error, apsw.FullError):

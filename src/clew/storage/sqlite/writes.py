@@ -1,4 +1,4 @@
-"""What changes rows. Every function runs inside a transaction of the writer."""
+"""Changes rows. Every function runs inside a transaction of the writer."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _show_also(connection: apsw.Connection, places: Iterable[Place], record: int
 
 
 def _hide_also(connection: apsw.Connection, places: Iterable[Place], record: int) -> None:
-    """What another record holds stays as it is."""
+    """Leaves alone the places that another record holds."""
     for place in places:
         found = first(connection, "find_member", (collection_key(connection, place.collection), place.id))
         if found is not None and found[1] == record:
@@ -228,7 +228,7 @@ def ensure_collection(connection: apsw.Connection, name: str) -> int:
     if key is not None:
         return key
     key, first_seq = only(connection, "add_collection", (name, int(Collection(name).is_raw)))
-    if first_seq > 1:  # whoever holds an index of one that had this name must not take this for its sequel
+    if first_seq > 1:  # an index of an earlier one with this name must not take this for its sequel
         mark_reload(connection, key)
     return int(key)
 
