@@ -156,8 +156,8 @@ def test_times_that_go_back_and_forth_cost_an_expansion_a_few_renderings_and_not
     api.ingest_batch(session_id, turns)
     assert api.call(Compact(session_id=session_id, force=True, min_turns=1)).did_compact
     renderings: list[int] = []
-    rendered = _Opening._rendered
-    monkeypatch.setattr(_Opening, "_rendered", lambda self, chosen: (renderings.append(1), rendered(self, chosen))[1])
+    rendered = _Opening._render
+    monkeypatch.setattr(_Opening, "_render", lambda self, chosen: (renderings.append(1), rendered(self, chosen))[1])
     summaries, _ = view(api, session_id)
     opened = api.expand(session_id, *summaries, max_depth=64, budget_tokens=3000)
     assert 0 < opened.tokens <= 3000

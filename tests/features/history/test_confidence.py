@@ -30,9 +30,9 @@ def test_without_sources_only_alignment_counts() -> None:
 
 
 def test_a_models_own_word_counts_a_fifth() -> None:
-    assert confidence.blended(0.5, 1.0) == pytest.approx(0.6)
-    assert confidence.blended(0.5, 0.0) == pytest.approx(0.4)
-    assert confidence.blended(0.5, None) == 0.5
+    assert confidence.blend(0.5, 1.0) == pytest.approx(0.6)
+    assert confidence.blend(0.5, 0.0) == pytest.approx(0.4)
+    assert confidence.blend(0.5, None) == 0.5
 
 
 def test_by_words_a_full_copy_is_certain_and_other_words_are_worth_nothing() -> None:
@@ -53,7 +53,7 @@ def test_by_words_the_share_of_each_source_that_is_kept_counts() -> None:
 def test_it_is_a_share_whatever_a_model_says(alignment: float, coverage: list[float], of_model: float | None) -> None:
     in_space = confidence.of_space(alignment, coverage)
     assert 0.0 <= in_space <= 1.0
-    assert 0.0 <= confidence.blended(in_space, of_model) <= 1.0
+    assert 0.0 <= confidence.blend(in_space, of_model) <= 1.0
 
 
 @given(counts, st.lists(counts, max_size=4))

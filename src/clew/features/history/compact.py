@@ -1,8 +1,8 @@
-"""Compaction: summaries come to stand for old turns in a session's active view.
+"""Compaction: summaries replace old turns in a session's active view.
 
 Read `compact` top-down: the view, its tail, the turns outside it in rounds, each round planned in
-memory and written in one step. Raw turns stay where they are; what a round adds leads back to every
-one of them. A round that fails, or that another compaction was faster than, changes nothing.
+memory and written in one step. Raw turns stay where they are; the summaries of a round lead back to every
+one of them. A round that fails, or that another compaction has overtaken, changes nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from clew.kernel.views import View, active_view
 from clew.storage.protocol import NewSummary, Place, Shard
 
 PRIOR_TOKENS = 600
-"""How much of the summaries before it a summary is written in the light of."""
+"""How much of the earlier summaries a new summary is written in the light of."""
 
 MAX_PRIOR_TOKENS = 100_000
 ROUND_TURNS = 2000
@@ -61,7 +61,7 @@ def compact(parts: Parts, request: Compact) -> CompactReceipt:
 
 @dataclass
 class _Outcome:
-    """What all rounds did together."""
+    """The totals of all rounds."""
 
     tokens_before: int
     formed: list[NewSummary] = field(default_factory=list)
@@ -159,7 +159,7 @@ class _Round:
         return True
 
     def _cover(self, cluster: Sequence[Record], levels: _Levels, planned: _Outcome) -> None:
-        """One cluster: its guidance is marked to be kept, and a summary stands for it if one is smaller."""
+        """One cluster: marks its guidance to be kept, and covers it with a summary if one is smaller."""
         nodes = [of_record(turn) for turn in cluster]
         made = self._summariser.of_turns(nodes, self._prior(levels.newest_first(), nodes))
         if made is None:
@@ -192,7 +192,7 @@ class _Round:
     def _prior(self, newest_first: Iterable[Covered], nodes: Sequence[Covered]) -> list[Covered]:
         """The nearest of the earlier summaries that fit the allowance, oldest first.
 
-        One that is trusted less than what is told now has no say in what of that still holds.
+        It leaves out those trusted less than the nodes: they have no say in which of these still holds.
         """
         chosen: list[Covered] = []
         left = self._prior_tokens
@@ -229,7 +229,7 @@ def _outside(parts: Parts, request: Compact, turns: Sequence[TailTurn]) -> int:
 
 
 def _rounds(edges: Sequence[int], outside: int) -> Iterator[list[int]]:
-    """The edges of the turns outside the tail, in pieces of bounded size; what cannot be parted may be longer."""
+    """The edges of the turns outside the tail, in bounded pieces; turns that cannot be parted may make a longer one."""
     first = 0
     while edges[first] < outside:
         last = bisect_right(edges, min(edges[first] + ROUND_TURNS, outside)) - 1

@@ -1,4 +1,4 @@
-"""How far a summary can stand for what it was made from, in [0, 1].
+"""How far a summary can replace its sources, in [0, 1].
 
 Two questions, half each: does it point where its sources point together (alignment), and is it near
 each of them (coverage)? Asked of meanings where vectors are known, of words where they are not.
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 MODEL_SHARE = 0.2
-"""How much a model's own word about its summary counts."""
+"""How much a model's own confidence in its summary counts."""
 
 
 def of_space(alignment: float, coverage: Sequence[float]) -> float:
@@ -20,8 +20,8 @@ def of_space(alignment: float, coverage: Sequence[float]) -> float:
     return _unit((_unit(alignment) + cover) / 2)
 
 
-def blended(in_space: float, of_model: float | None) -> float:
-    """With the model's own confidence, where it gave one."""
+def blend(in_space: float, of_model: float | None) -> float:
+    """Mix in the model's own confidence, where it gave one."""
     if of_model is None:
         return _unit(in_space)
     return _unit((1.0 - MODEL_SHARE) * _unit(in_space) + MODEL_SHARE * _unit(of_model))

@@ -1,4 +1,4 @@
-"""The way back from a summary to the turns it stands for.
+"""The way back from a summary to the turns it covers.
 
 Nothing here happens by itself: ordinary recall shows summaries as they are, and only an explicit
 request opens one.
@@ -47,7 +47,7 @@ def grep(parts: Parts, request: Grep) -> GrepResult:
     """Reads the history page by page, until there are enough matches or it is at its end.
 
     The next call goes on behind the last turn, so the lines of one turn stay together; of a turn with more
-    matches than were asked for, the first ones stand for all.
+    matches than were asked for, the first ones represent all.
     """
     limit = checked_limit(request.limit, MAX_MATCHES)
     find = _finder(request)
@@ -113,12 +113,12 @@ def _as_text(reason: object) -> str:
 MAX_DEPTH = 64
 MAX_OPENED = 100
 MAX_EXPANSION_TOKENS = 200_000
-"""What one expansion gives at most; the rest is named and can be opened next."""
+"""The most that one expansion gives; it names the rest, which can be opened next."""
 
 
 @serves(Expand)
 def expand(parts: Parts, request: Expand) -> Expansion:
-    """The turns under the summaries, in order, as many as the bounds allow; a turn stands for itself."""
+    """The turns under the summaries, in order, as many as the bounds allow; a turn's id gives that turn."""
     if not 1 <= request.max_depth <= MAX_DEPTH:
         raise InvalidInput(f"maxDepth must be from 1 to {MAX_DEPTH}, not {request.max_depth}")
     if not 1 <= len(request.ids) <= MAX_OPENED:
@@ -132,7 +132,7 @@ def expand(parts: Parts, request: Expand) -> Expansion:
 
 @dataclass
 class _Opening:
-    """Walks down from a summary. What lies below the depth bound stays closed."""
+    """Walks down from a summary. Nodes below the depth bound stay closed."""
 
     parts: Parts
     session_id: str
@@ -160,7 +160,7 @@ class _Opening:
 
     def expansion(self, query: str | None) -> Expansion:
         self.turns.sort(key=lambda turn: turn.seq)
-        chosen, text, tokens = self._chosen(self.turns if query is None else self._by_relevance(query))
+        chosen, text, tokens = self._choose(self.turns if query is None else self._by_relevance(query))
         shown = {turn.id for turn in chosen}
         return Expansion(
             turns=tuple(view(turn) for turn in self.turns if turn.id in shown),
@@ -169,28 +169,28 @@ class _Opening:
             tokens=tokens,
         )
 
-    def _chosen(self, ranked: Sequence[Record]) -> tuple[list[Record], str, int]:
-        """The turns that fit, and how they read. Lines cost less together than one by one; further ones fill that."""
+    def _choose(self, ranked: Sequence[Record]) -> tuple[list[Record], str, int]:
+        """The turns that fit, and their text. Lines cost less together than one by one; further turns fill the rest."""
         costs = [(turn, *self._costs(turn)) for turn in ranked]
         chosen: list[Record] = []
         text, tokens = "", 0
         around = self.parts.counter.bound(f"{OPENED_OPEN}\n{OPENED_CLOSE}")
-        while further := _fitting(costs, chosen, self.budget - max(tokens, around)):
+        while further := _fit(costs, chosen, self.budget - max(tokens, around)):
             chosen += further
-            text, tokens = self._rendered(chosen)
-        while tokens > self.budget:  # where times go back and forth, more of them are shown than were reckoned
+            text, tokens = self._render(chosen)
+        while tokens > self.budget:  # where times go back and forth, more of them are shown than were counted
             too_many = len(chosen) * (tokens - self.budget) // tokens
             del chosen[-max(too_many, 1) :]
-            text, tokens = self._rendered(chosen)
+            text, tokens = self._render(chosen)
         return chosen, text, tokens
 
     def _costs(self, turn: Record) -> tuple[str, int, int]:
-        """A turn's time, what the line of that costs, and what its own does."""
+        """A turn's time, the cost of the line with that time, and the cost of the turn's own line."""
         at = when(turn, self.now_ms)
         return at, line_tokens(self.parts, dated(at)), line_tokens(self.parts, render_turn(turn))
 
-    def _rendered(self, chosen: Sequence[Record]) -> tuple[str, int]:
-        """In the order they were said; a time stands above the turns that have it."""
+    def _render(self, chosen: Sequence[Record]) -> tuple[str, int]:
+        """In the order they were said; each time is a line above its turns."""
         lines: list[str] = []
         for at, turns in groupby(sorted(chosen, key=lambda turn: turn.seq), lambda turn: when(turn, self.now_ms)):
             lines += [dated(at), *map(render_turn, turns)]
@@ -204,8 +204,8 @@ class _Opening:
         return sorted(self.turns, key=lambda turn: rank.get(turn.id, len(rank)))
 
 
-def _fitting(costs: Sequence[tuple[Record, str, int, int]], there: Sequence[Record], left: int) -> list[Record]:
-    """Those that fit into what is left, each tried in its turn. Turns of one time share what it costs to name it."""
+def _fit(costs: Sequence[tuple[Record, str, int, int]], there: Sequence[Record], left: int) -> list[Record]:
+    """The turns that fit into the rest of the budget, tried in order. Turns of one time share the cost of its line."""
     shown = {turn.id for turn in there}
     named = {at for turn, at, _, _ in costs if turn.id in shown}
     found: list[Record] = []

@@ -1,7 +1,7 @@
-"""How a compacted session stands in a context: the turns that summaries stand for leave it, the summaries come in.
+"""How a compacted session appears in a context: summaries replace the turns that they cover.
 
-What is found for a question comes first. The summaries of the view fill what is left, newest first, so that
-a conversation knows what it was about even where the next question does not ask for it.
+Records found for a question come first. The summaries of the view fill the rest, newest first, so that the model
+knows what the conversation was about even where the next question does not ask for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clew.kernel.views import summaries_over
 
 
 def behind_covered(parts: Parts, session_id: str, messages: Sequence[ContextMessage]) -> int:
-    """The place behind the last of the messages that a summary stands for."""
+    """The place behind the last of the messages that a summary covers."""
     lead_to = summaries_over(parts, session_id)
     ids = [message.id for message in messages if message.id is not None]
     if not lead_to or not ids:

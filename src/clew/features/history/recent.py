@@ -34,7 +34,7 @@ class Recent:
 
 
 def recent_turns(parts: Parts, session_id: str, target_tokens: int) -> Recent:
-    """The newest turns that no summary stands for; others come back only where the base needs them."""
+    """The newest turns that no summary covers; others come back only where the base needs them."""
     return parts.state(RecentTurns).of(session_id, target_tokens)
 
 

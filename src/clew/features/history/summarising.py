@@ -1,7 +1,7 @@
 """One summary: made from turns or lower summaries, by words or by a model, with its lineage and confidence.
 
 By words is the rule: the extractive summary needs no model and always can be made. A model is asked
-only for clusters that matter, and what it writes is taken only if it points where its sources point.
+only for clusters that matter, and its text is taken only if it points where its sources point.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from clew.text.sanitise import projection, withheld
 from clew.text.terms import analyse, passage_text
 
 ABSTRACT_ALIGNMENT = 0.65
-"""What a model wrote is taken only if it is this near to the middle of its sources."""
+"""A model's text is taken only if it is this near to the middle of its sources."""
 
 ABSTRACT_GATE = 0.60
 """A model summarises only clusters whose turns are on average this worth keeping, since a call takes seconds."""
@@ -44,7 +44,7 @@ MAX_TRANSCRIPT_CHARS = 24_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Covered:
-    """A node of the active view that a summary may stand for."""
+    """A node of the active view that a summary may cover."""
 
     id: str
     level: int
@@ -105,7 +105,7 @@ def _unless_quarantined(node: Covered, what: str) -> Covered:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What a summary will say, with what is known of it."""
+    """The text of a summary to be, with its properties."""
 
     text: str
     method: str
@@ -160,12 +160,12 @@ class Summariser:
     # --- by a model ------------------------------------------------------------------------------------
 
     def _abstract(self, cluster: Sequence[Covered], prior: Sequence[Covered], vectors: Grid | None) -> _Text | None:
-        """What a model makes of a cluster that matters; None where it is not asked, fails, or strays."""
+        """A model's summary of a cluster that matters; None where the model is not asked, fails, or strays."""
         model = self._parts.summarizer
         if model is None or vectors is None or not model.ready() or not self._matters(cluster):
             return None
         transcript = "\n".join(f"{node.source.who}: {projection(node.source.text)}" for node in cluster)
-        if len(transcript) > MAX_TRANSCRIPT_CHARS:  # what saw a part cannot stand for the whole
+        if len(transcript) > MAX_TRANSCRIPT_CHARS:  # a part cannot represent the whole
             return None
         below = sum(node.tokens for node in cluster)
         try:
@@ -183,12 +183,12 @@ class Summariser:
         return _Text(made.text, "abstractive", vector, confidence.of_space(alignment, coverage), made.confidence)
 
     def _matters(self, cluster: Sequence[Covered]) -> bool:
-        """Whether what the user said in it is on average worth keeping."""
+        """Whether the user's turns in it are on average worth keeping."""
         turns = [node.record for node in cluster if node.record is not None and node.record.role is Role.USER]
         return bool(turns) and sum(map(self._gate, turns)) / len(turns) >= ABSTRACT_GATE
 
     def _gate(self, turn: Record) -> float:
-        """What the gate gave a turn that was kept as a memory; of any other, its grade below the threshold."""
+        """The gate's value of a turn that was kept as a memory; of any other, its grade below the threshold."""
         store, threshold = self._parts.store, self._parts.config.gate_threshold
         places = store.places(Collection.raw(self._session_id), turn.id)
         own = next((place for place in places if place.collection.kind is CollectionKind.TURNS), None)
@@ -249,7 +249,7 @@ class Summariser:
             last_ts_ms=max(node.last_ts_ms for node in nodes),
             compacted_ts_ms=parts.clock.now_ms(),
             method=written.method,
-            confidence=confidence.blended(written.in_space, written.of_model),
+            confidence=confidence.blend(written.in_space, written.of_model),
             source_tokens=sum(node.tokens for node in nodes),
             prior_ids=tuple(node.id for node in prior),
             trivial=len(nodes) == 1,

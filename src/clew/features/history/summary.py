@@ -1,10 +1,10 @@
-"""Extractive summaries: what was said and done, in its own words, with who and when.
+"""Extractive summaries: the statements and actions of a stretch in its own words, with who and when.
 
 A summary starts with a line that names the span of time, the number of turns and who took part. Then
 come the statements that tell most, in time order and verbatim. Tool calls shrink to what was run and
-how it ended. What the stretch repeats or overturns of earlier summaries, and what was asked in it
-without an answer, is said at the end. Each statement stands on one line of its own making, so that no
-quoted text can pass for another line.
+how it ended. Notes at the end name the earlier statements that the stretch repeats or overturns, and its
+questions without an answer. Each statement is on one line that the summary itself lays out, so that no quoted
+text can pass for another line.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ _COMMON_TERM = 32
 
 
 def _nearest(later: _Parsed, by_term: dict[str, list[int]]) -> list[int]:
-    """Earlier statements that share at least two terms, most first; terms that stand everywhere tell nothing."""
+    """Earlier statements that share at least two terms, most first; terms that occur everywhere tell nothing."""
     shared: dict[int, int] = {}
     for term in later.terms:
         for place in by_term.get(term, ())[:_COMMON_TERM]:
@@ -149,7 +149,7 @@ _LEAST_FALLBACK = 20
 """Tokens that a summary needs to say when, who and anything at all."""
 
 _BYTES_PER_TOKEN = (2.5, 5.0)
-"""What a token may hold. How much it does is seen from the size of the sources, which is known both ways."""
+"""Bounds of the bytes a token holds. The sources, whose size is known both ways, give the actual number."""
 _PROSE_CHARS = 24_000
 """How much of one turn is read; a longer one is a pasted document, whose beginning and end tell most."""
 
@@ -199,11 +199,11 @@ def summarise(sources: Sequence[Source], *, earlier: Sequence[str], below: int, 
 
 
 def condense(children: Sequence[Source], *, earlier: Sequence[str], below: int, count: Counting) -> Summary | None:
-    """The same for summaries: their best lines, without what several of them say."""
+    """The same for summaries: their best lines, without repeats."""
     return _ladder(_of_summaries(children), earlier, below, count)
 
 
-# --- what there is to tell -----------------------------------------------------------------------------
+# --- the material --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ def _of_turns(sources: Sequence[Source]) -> _Material:
         took_part=Counter(_part(source) for source in sources),
         statements=statements,
         spoken=frozenset(spoken),
-        open_questions=_unanswered(statements, spoken),
+        open_questions=_open_questions(statements, spoken),
     )
 
 
@@ -277,7 +277,7 @@ def _results_of_calls(sources: Sequence[Source]) -> dict[int, int]:
 
 
 def _of_tool(source: Source, turn: int, result: Source | None) -> Iterator[Statement]:
-    """What was run and how it ended: a call with its result where that is known, otherwise each by itself."""
+    """The command and its outcome: a call with its result where that is known, otherwise each by itself."""
     calling = source.role is Role.TOOL_CALL
     asked = sentences.of_call(source.text) if calling else ""
     answer = result if calling else source
@@ -289,7 +289,7 @@ def _of_tool(source: Source, turn: int, result: Source | None) -> Iterator[State
 
 
 def _factor(who: str, failed: bool = False) -> float:
-    """What a tool says counts less than what people say, unless it went wrong."""
+    """A tool's statement counts less than a person's, unless the tool failed."""
     return (0.8 if failed else 0.4) if who.startswith(_TOOL_KINDS) else 1.0
 
 
@@ -312,7 +312,7 @@ _DEFERRED = re.compile(
 )
 
 
-def _unanswered(statements: Sequence[Statement], spoken: set[int]) -> list[int]:
+def _open_questions(statements: Sequence[Statement], spoken: set[int]) -> list[int]:
     """Questions after which no one else spoke, or after which the answer was put off."""
     found = []
     reply: Statement | None = None
@@ -353,7 +353,7 @@ def _of_summaries(children: Sequence[Source]) -> _Material:
         turns += int(header[3].replace(",", ""))
         took_part.update({who: int(times.replace(",", "")) for who, times in _PARTICIPANT.findall(header[4])})
         first = min(first, _milliseconds(header[1], header[2]) or first)
-        # What was asked in an older one may have been answered in the next.
+        # The next summary may answer a question of an older one.
         carried = [line for line in carried if not line.startswith(_OPEN)]
         carried += [line for line in lines[1:] if line.startswith((f"{_SUPERSEDED}: ", f"{_OPEN}: "))]
         statements += _read_lines(lines[1:], header[1], len(statements), child.ts_ms)
@@ -400,7 +400,7 @@ def _milliseconds(day: str, time: str) -> int | None:
 
 
 def _ladder(material: _Material, earlier: Sequence[str], below: int, count: Counting) -> Summary | None:
-    """Shorter and shorter until the text is strictly smaller than what it stands for."""
+    """Shorter and shorter until the text is strictly smaller than its sources."""
     if not material.statements:
         return None
     told = _of_summaries([Source("", None, 0, text) for text in earlier]).statements
@@ -431,23 +431,23 @@ def _fallback(material: _Material, below: int, count: Counting) -> Summary | Non
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A line at the end; the statement at `place` that it is about need not stand among the others."""
+    """A line at the end; it is about the statement at `place`, which the summary need not show."""
 
     place: int | None
     text: str
 
 
 def _notes(material: _Material, before: Sequence[str]) -> list[_Note]:
-    """What was overturned, what is left open, what was said again: in this order of weight."""
+    """Statements that were overturned, questions left open, statements said again: in this order of weight."""
     statements = material.statements
     found = compare([said.text if n in material.spoken else "" for n, said in enumerate(statements)], before)
     notes = [_Note(None, line) for line in material.carried[-_MOST_NOTES:]]
     notes += [
-        _Note(place, f"{_SUPERSEDED}: {_brief(old)}{_ENDED}{_attributed(statements[place])}")
+        _Note(place, f"{_SUPERSEDED}: {_brief(old)}{_ENDED}{_attribute(statements[place])}")
         for place, old in list(found.superseded.items())[:_MOST_NOTES]
     ]
     for place in material.open_questions[-_MOST_NOTES:]:
-        notes.append(_Note(place, f"{_OPEN}: {_attributed(statements[place])}"))
+        notes.append(_Note(place, f"{_OPEN}: {_attribute(statements[place])}"))
     notes += [_Note(place, f"{_HOLDS}: {_brief(old)}") for place, old in list(found.holds.items())[:_MOST_NOTES]]
     return notes
 
@@ -456,7 +456,7 @@ def _brief(text: str) -> str:
     return sentences.shorten(text, _NOTE_CHARS)
 
 
-def _attributed(statement: Statement) -> str:
+def _attribute(statement: Statement) -> str:
     return f"{_moment(statement.ts_ms)[11:]} {statement.who}{': ' if statement.who else ''}{_brief(statement.text)}"
 
 
@@ -486,21 +486,21 @@ def _header(material: _Material) -> str:
 
 
 def _lines(statements: Sequence[Statement], places: Sequence[int], first_ms: int) -> Iterator[str]:
-    """One line for what is taken of one turn, with the day and the time where they change."""
+    """One line for the statements of one turn, with the day and the time where they change."""
     shown = ""
     day = _moment(first_ms)[:10]
     for (_, who, ts_ms), group in groupby(places, key=lambda place: _speech(statements[place])):
         moment = _moment(ts_ms)
         when = "" if moment == shown else moment if moment[:10] != day else moment[11:]
         shown, day = moment, moment[:10]
-        yield f"{when} {who}{': ' if who else ''}{_joined(statements, list(group))}".strip()
+        yield f"{when} {who}{': ' if who else ''}{_join(statements, list(group))}".strip()
 
 
 def _speech(statement: Statement) -> tuple[int, str, int]:
     return statement.turn, statement.who, statement.ts_ms
 
 
-def _joined(statements: Sequence[Statement], places: Sequence[int]) -> str:
+def _join(statements: Sequence[Statement], places: Sequence[int]) -> str:
     said = statements[places[0]].text
     for before, place in pairwise(places):
         whole = statements[before].text.endswith(_SENTENCE_ENDS)

@@ -1,4 +1,4 @@
-"""The recent tail of a session: which newest turns stand in the prompt word for word.
+"""The recent tail of a session: the newest turns, which the prompt holds word for word.
 
 Some turns only make sense together: a request and the reply to it, a tool call and its results.
 The tail's edge falls only where it parts no such pair, so a model never sees an answer without its
@@ -15,7 +15,7 @@ from clew.core.model import Role
 
 @dataclass(frozen=True, slots=True)
 class TailTurn:
-    """What matters of a turn here: its role, its size, and the tool calls it makes or answers."""
+    """The part of a turn that matters here: its role, its size, and the tool calls it makes or answers."""
 
     role: Role
     tokens: int
@@ -43,7 +43,7 @@ def split_tail(turns: Sequence[TailTurn], min_turns: int, target_tokens: int, ma
     """The base of a session, oldest turn first, and the tail grown back from it within the target.
 
     The base is the shortest suffix of at least `min_turns` turns that parts no coupled turns. It
-    stands whatever it costs; only what is added before it has to fit `target_tokens` and `max_turns`.
+    stays whatever it costs; only the turns added before it have to fit `target_tokens` and `max_turns`.
     """
     edges = boundaries(turns)
     base_start = next((edge for edge in reversed(edges) if len(turns) - edge >= min_turns), 0)

@@ -1,4 +1,4 @@
-"""Turns as the tail sees them: what assembling and compacting must agree on."""
+"""Turns as the tail sees them: the rules that assembling and compacting share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clew.features.history.tail import Tail, TailTurn, split_tail
 from clew.kernel.parts import Parts
 
 MESSAGE_OVERHEAD_TOKENS = 4
-"""What chat APIs add to each message for its role and delimiters."""
+"""The tokens that chat APIs add to each message for its role and delimiters."""
 
 MIN_BUDGET_TOKENS = 64
 MAX_BUDGET_TOKENS = 10_000_000
@@ -26,7 +26,7 @@ def checked_budget(parts: Parts, budget_tokens: int | None) -> int:
 
 
 def within_limit(budget_tokens: int, limit_tokens: int | None) -> int:
-    """What a context must stay within: its budget, or less where the caller says so."""
+    """The bound of a context: its budget, or less where the caller says so."""
     if limit_tokens is not None and limit_tokens < MIN_BUDGET_TOKENS:
         raise InvalidInput(f"limitTokens must be at least {MIN_BUDGET_TOKENS}, not {limit_tokens}")
     return budget_tokens if limit_tokens is None else min(budget_tokens, limit_tokens)
