@@ -91,7 +91,7 @@ def planned(parts: Parts, session_id: str) -> Allocation:
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """What a context may take, and what its tail grows to: a passing limit takes from recall before the tail."""
+    """The bound of a context, and the target of its tail: a passing limit takes from recall before the tail."""
 
     limit: int
     tail: int
@@ -115,7 +115,7 @@ def _optional(trouble: str) -> Callable[[Step], Step]:
         def attempt(draft: _Draft) -> None:
             try:
                 step(draft)
-            except Exception as error:  # noqa: BLE001 — whatever a memory part does, the turns are still there
+            except Exception as error:  # noqa: BLE001 — whatever part of memory fails, the turns are still there
                 _log.exception("%s", trouble)
                 draft.note(f"{trouble}: {type(error).__name__}: {error}")
 
@@ -125,7 +125,7 @@ def _optional(trouble: str) -> Callable[[Step], Step]:
 
 
 class _Draft:
-    """A context under way. Each step adds its part; a step that fails leaves what was there before it."""
+    """A context under way. Each step adds its part; a step that fails leaves the earlier parts in place."""
 
     def __init__(self, parts: Parts, request: Assemble) -> None:
         self.parts = parts
@@ -176,9 +176,9 @@ class _Draft:
         self.seen = read_observed(self.parts, self.request)
 
     def read_turns(self) -> None:
-        """What was said last, oldest first: as the caller gives it, or as it is stored."""
+        """Reads the last turns, oldest first: as the caller gives them, or as they are stored."""
         if self.request.messages is not None:
-            Collection.session(self.request.session_id)  # refuses what can name no session
+            Collection.session(self.request.session_id)  # refuses a name that no session can have
             self.given = [_given_message(message) for message in self.request.messages]
             self.turns = [tail_turn(self.parts, message) for message in self.given]
         elif self.seen is not None:
@@ -254,7 +254,7 @@ class _Draft:
             self.observations = fit_block(self.parts, self.seen, self.allocation)
 
     def divide_budget(self) -> None:
-        """Plans with what is known so far."""
+        """Plans with the sections known so far."""
         config, shelf = self.parts.config, self.shelf
         overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
         lines = (line(quote_line(item.record, self.now_ms), GUIDANCE_CANDIDATES) for item in self.guidance)
@@ -289,7 +289,7 @@ class _Draft:
 
     @_optional("uses were not counted")
     def count_uses(self) -> None:
-        """Only what entered the context counts as used."""
+        """Counts only records that entered the context."""
         if self.allocation.degraded is None:
             found = [*self.assembly().guidance, *(self.recalled.found if self.recalled else ())]
             uses: dict[str, list[str]] = {}
@@ -343,7 +343,7 @@ def _is_said_by_user(message: ContextMessage) -> bool:
 
 
 def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[Collection, tuple[str, ...]]:
-    """The tail, under the names it has where it might be found: its replies are shown to no search in its session."""
+    """The tail's ids in each collection where a search might find it; a search in its session shows no replies."""
     named = tuple(turn_name(request.session_id, id_) for id_ in ids)
     there = dict.fromkeys(guidance.collections(request.user_id, request.session_id), named)
     there[Collection.session(request.session_id)] = ids
@@ -353,7 +353,7 @@ def _already_there(request: Assemble, ids: tuple[str, ...]) -> dict[Collection, 
 
 
 def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -> Recalled:
-    """What memory has to say that fits and is not in the context already."""
+    """The memories that fit and are not in the context already."""
     collections = visible_collections(request.user_id, request.session_id)
     texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
     with parts.store.reading():
@@ -376,6 +376,6 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
 
 
 def _outline(parts: Parts, request: Assemble, there: set[str]) -> list[Found]:
-    """What the summaries of this conversation say. Given messages without a beginning are all there is of it."""
+    """The summaries of this conversation. Given messages without a beginning are all there is of it."""
     since_ms = request.since if request.messages is not None else request.since or 0
     return [] if since_ms is None else outline(parts, request.session_id, since_ms, there)

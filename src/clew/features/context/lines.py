@@ -1,4 +1,4 @@
-"""What finds room of all that is recalled, and how it is shown: whole, cut, or by what the question asks of it."""
+"""Chooses the recalled texts that find room, and shows each whole, cut, or by the part that the question asks for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WAYS = 3
 """How many summaries find room before all else that is recalled, wherever they are shown."""
 
 _REPLY_CHARS = 320
-"""Of a reply of another session: what the question asks of it. Replies are long, and the rest can be fetched."""
+"""For a reply of another session: the part the question asks for. Replies are long, and the rest can be fetched."""
 
 _NOW_CHARS = 160
 
@@ -39,7 +39,7 @@ _SHORTEST_ITEM_TOKENS = 15
 """No item is shorter than this, with its number, day and name; what is left over is not worth trying."""
 
 _WIDEST_NUMBER = 999
-"""No line has a longer number. Counted with it, what is recalled again has a count that is known already."""
+"""No line has a longer number. Counted with it, a text that is recalled again has a cached count."""
 
 
 def lines_that_fit(
@@ -51,19 +51,19 @@ def lines_that_fit(
     used = frame_tokens(parts, FRAME_OPEN, FRAME_CLOSE)
     rests: dict[int, str] = {}
 
-    def rendered(record: Record, text: str) -> tuple[str, int]:
-        """A line behind its number, and what it costs."""
+    def render(record: Record, text: str) -> tuple[str, int]:
+        """A line behind its number, and its tokens."""
         rest = unnumbered(_with_truth(quote_line(record, context.now_ms, text), truth, record))
         return rest, line_tokens(parts, numbered(rest, _WIDEST_NUMBER))
 
     for place in _in_turn(wanted):
         if allowance - used < _SHORTEST_ITEM_TOKENS:
             break
-        record, text = wanted[place].record, _shown(wanted[place], query, allowance)
-        rest, cost = rendered(record, text)
+        record, text = wanted[place].record, _show(wanted[place], query, allowance)
+        rest, cost = render(record, text)
         shorter = len(text) * most // cost
         if _LEAST_CHARS <= shorter < len(text):  # code, and some scripts, take more tokens for as many characters
-            rest, cost = rendered(record, clip(text, shorter))
+            rest, cost = render(record, clip(text, shorter))
         if used + cost <= allowance:
             rests[place] = rest
             used += cost
@@ -73,14 +73,14 @@ def lines_that_fit(
 
 
 def _in_turn(wanted: Sequence[Found]) -> list[int]:
-    """Best first, but for the best summaries: the few lines of each lead to all the turns that it stands for."""
+    """Best first, but for the best summaries: the few lines of each lead to all the turns that it covers."""
     ways = [place for place, item in enumerate(wanted) if item.record.provenance is Provenance.SUMMARY and item.score]
     first = ways[:_WAYS]
     return first + [place for place in range(len(wanted)) if place not in first]
 
 
 def _with_truth(said: Quoted, truth: Truth, record: Record) -> Quoted:
-    """What was overtaken says so, and what is so now where that is known."""
+    """Marks a line that a newer fact has overtaken, and names that fact where it is known."""
     is_over, instead = truth.overtaken(record)
     if not is_over:
         return said
@@ -88,8 +88,8 @@ def _with_truth(said: Quoted, truth: Truth, record: Record) -> Quoted:
     return replace(said, superseded=now)
 
 
-def _shown(found: Found, query: Query, allowance: int) -> str:
-    """The text, cut to what one item may take; of a summary, which can be opened, what the question asks of it."""
+def _show(found: Found, query: Query, allowance: int) -> str:
+    """The text, cut to the share of one item; of a summary, which can be opened, the part the question asks for."""
     text = found.record.text
     wanted = (*query.terms.words, *query.terms.exact)
     if found.record.collection.kind is CollectionKind.REPLIES:
@@ -97,6 +97,6 @@ def _shown(found: Found, query: Query, allowance: int) -> str:
     if found.record.provenance is not Provenance.SUMMARY:
         return clip(text, max(int(allowance * _ITEM_SHARE) * 4, _LEAST_CHARS))
     max_chars = max(int(allowance * _SUMMARY_SHARE) * 4, _SUMMARY_MIN_CHARS)
-    if not found.score:  # nothing of it was asked for: it says what the conversation was about
+    if not found.score:  # the question asks for nothing of it: it tells what the conversation was about
         return clip(text, max_chars)
     return pointer(text, wanted, max_chars)

@@ -1,8 +1,8 @@
-"""A context with the observation log: the block of what happened, then the turns that are not yet in it.
+"""A context with the observation log: the block of observations, then the turns that are not yet in it.
 
 The same lines are in the block from one context to the next until the observer runs again, so that the prompt begins
-with the same bytes. The room for the block is therefore what is left when the tail and guidance take all they ever may,
-not what they happen to take for one question.
+with the same bytes. The room for the block is therefore the rest when the tail and guidance take all they ever may, not
+the rest that one question happens to leave.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from clew.kernel.parts import Parts
 from clew.text.framing import LOG_CLOSE, LOG_OPEN
 
 BESIDE_RECALL_SHARE = 0.25
-"""Of the room for both, what the block may take where memories are recalled as well."""
+"""The block's share of the room for both, where memories are recalled as well."""
 
 NO_ROOM = "no room in the budget"
 
 
 class Mode(StrEnum):
-    """What a context knows of the past beyond its tail."""
+    """The past that a context knows beyond its tail."""
 
     RECALL = "recall"
     OBSERVATIONS = "observations"
@@ -59,7 +59,7 @@ class Observed:
 
 
 def observe(parts: Parts, request: Assemble, total: int) -> Observed:
-    """Observes first what the tail has no room for."""
+    """Observes first the turns that the tail has no room for."""
     limit = min(parts.tuning.observe_buffer_tokens, tail_target(parts, total))
     return _with_buffer(parts, request, catch_up(parts, request.session_id, limit).after)
 

@@ -1,6 +1,6 @@
-"""What a context recalls for a query: two passes over everything that is neither authored rule nor tail.
+"""Recall of a context for a query: two passes over everything that is neither authored rule nor tail.
 
-The first pass takes what is near to the query. The second weighs it: by the words it shares with the
+The first pass takes records near to the query. The second weighs each: by the words it shares with the
 query, and by its standing, which is made of age, use and origin. Documents that the best of them link
 to come in behind them, one step far.
 """
@@ -44,7 +44,7 @@ def project(
 ) -> tuple[list[Found], list[Found]]:
     """The most fitting records, best first, and those near ones that have too little to do with the query.
 
-    `present` are texts that the reader has before him: they lead to nothing else.
+    `present` are texts that the reader has already: they lead to nothing else.
     """
     scale = 1.0 if query.vector is not None else WORDS_ALONE
     near = best(
@@ -59,14 +59,14 @@ def project(
     kept = related(query.text, [item.candidate.shared for item in near], may_lead)
     unrelated = [item for item, is_related in zip(near, kept, strict=True) if not is_related]
     near = [item for item, is_related in zip(near, kept, strict=True) if is_related]
-    ranked = _in_order(_weighed(parts, near))[: parts.tuning.recall_items]
-    linked = _linked(parts, ranked)
+    ranked = _in_order(_weigh_all(parts, near))[: parts.tuning.recall_items]
+    linked = _follow_links(parts, ranked)
     if linked:
         ranked = without_repeats(_in_order(ranked + linked))[: parts.tuning.recall_items]
     return ranked, unrelated
 
 
-def _weighed(parts: Parts, near: Sequence[Found]) -> list[Found]:
+def _weigh_all(parts: Parts, near: Sequence[Found]) -> list[Found]:
     weights = ContextWeights.normalised(*parts.tuning.context_weights)
     most = max((item.record.access_count for item in near), default=0)
     return [_weigh(item, most, weights) for item in near]
@@ -75,13 +75,13 @@ def _weighed(parts: Parts, near: Sequence[Found]) -> list[Found]:
 def _weigh(item: Found, most: int, weights: ContextWeights) -> Found:
     use = use_share(item.record.access_count, most)
     authority = AUTHORITY_OF_PROVENANCE[item.record.provenance]
-    stands = standing(item.candidate.recency, use, authority, weights)
-    score = context_score(item.candidate.similarity, stands, item.candidate.keywords) * item.quality
+    own_standing = standing(item.candidate.recency, use, authority, weights)
+    score = context_score(item.candidate.similarity, own_standing, item.candidate.keywords) * item.quality
     return replace(item, score=score, use=use, authority=authority)
 
 
-def _linked(parts: Parts, ranked: Sequence[Found]) -> list[Found]:
-    """What the ranked documents link to, each with a share of the best score that leads to it."""
+def _follow_links(parts: Parts, ranked: Sequence[Found]) -> list[Found]:
+    """The documents that the ranked ones link to, each with a share of the best score that leads to it."""
     parents: dict[str, Found] = {}
     for item in ranked:  # best first, so the first parent is the best
         for target in _targets(parts, item.record):

@@ -1,4 +1,4 @@
-"""A context as it was decided, and the receipt that says what each section was allowed, took and left out."""
+"""The decisions about a context, and the receipt that says what each section was allowed, took and left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_LEFT_OUT = 50
 
 
 def frame_tokens(parts: Parts, opening: str, closing: str) -> int:
-    """What a frame costs around whatever is in it."""
+    """The tokens of a frame without its content."""
     return line_tokens(parts, opening) + parts.counter.bound(closing) + MESSAGE_OVERHEAD_TOKENS
 
 
