@@ -1,7 +1,7 @@
 """Elevated guidance: turns of the user that are kept word for word through every compaction.
 
-Only what the user said can become guidance. What a tool, a web page or the assistant said never does,
-however it sounds: authority comes from where a text is from, not from its wording.
+Only words of the user can become guidance. Those of a tool, a web page or the assistant never do,
+however they sound: authority comes from the origin of a text, not from its wording.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ MAX_LISTED = 10_000
 _READ_CHARS = 20_000
 
 BOOST_SIMILARITY = 0.48
-"""How near to a typical piece of guidance a turn must be that only hints at being one. Of 91 turns of everyday chat
-that hint at it, none is as near."""
+"""How near a turn that only hints at guidance must be to a typical piece of it. Of 91 turns of everyday chat that hint
+at it, none is as near."""
 
 PROTOTYPES = (
     "Please keep answers short and to the point.",
@@ -66,7 +66,7 @@ class Guide:
     """Finds, during one compaction, the turns that must survive word for word.
 
     A bare imperative alone is not enough: "run the tests" asks for one thing, once. And a turn that is at
-    odds with itself is kept all the same, because what is in doubt is not to be lost.
+    odds with itself is kept all the same, because a doubtful rule must not be lost.
     """
 
     def __init__(self, parts: Parts, session_id: str) -> None:
@@ -75,7 +75,7 @@ class Guide:
         self._known: dict[str, set[str]] = {}
 
     def shards(self, turns: Sequence[Record]) -> list[Shard]:
-        """The turns of the active view among these that guide, and where each is kept; what is said again, once."""
+        """The turns of the active view among these that guide, and where each is kept; repeats count once."""
         found: list[Shard] = []
         for turn in turns:
             if self._guides(turn):
@@ -87,7 +87,7 @@ class Guide:
         return found
 
     def _known_in(self, collection: str) -> set[str]:
-        """What is kept there already."""
+        """The texts kept there already."""
         if collection not in self._known:
             kept = filter(may_guide, every_member(self._parts.store, collection))
             self._known[collection] = {record.text for record in kept}
@@ -98,10 +98,10 @@ class Guide:
         if not lasting or not _is_said_by_user(turn) or not may_guide(turn):
             return False
         text = _readable(without_own(turn.text))
-        return any(norm.explicit for norm in read(text).norms) or (hints_at_guidance(text) and self._is_rescued(turn))
+        return any(norm.explicit for norm in read(text).norms) or (hints_at_guidance(text) and self._is_guidance(turn))
 
-    def _is_rescued(self, turn: Record) -> bool:
-        """Whether a turn that only hints at guidance means the like. Without vectors, none does."""
+    def _is_guidance(self, turn: Record) -> bool:
+        """Whether a turn that only hints at guidance means it. Without vectors, none does."""
         calibration = self._parts.meaning.calibration
         if calibration is None or self._prototypes is None:
             return False
@@ -126,7 +126,7 @@ class Guide:
 
 
 def may_guide(turn: Record) -> bool:
-    """Nothing guides that is held back, or that came from a tool or from outside."""
+    """Whether a turn may guide: not if it is held back, or came from a tool or from outside."""
     return turn.trust in (Trust.TRUSTED, Trust.UNKNOWN)
 
 
@@ -136,7 +136,7 @@ def _is_said_by_user(turn: Record) -> bool:
 
 
 def _readable(text: str) -> str:
-    """A turn longer than this is a paste; what its sender wants stands before or behind it."""
+    """A turn longer than this is a paste; its sender's wishes come before or after it."""
     half = _READ_CHARS // 2
     return text if len(text) <= _READ_CHARS else f"{text[:half]}\n{text[-half:]}"
 
