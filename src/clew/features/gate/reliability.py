@@ -1,8 +1,8 @@
-"""What labelled examples say about a score: how well it orders them, what it means, and where to cut.
+"""Judges a score by labelled examples: how well it orders them, what it means, and where to cut.
 
 A score that orders texts well need not be a probability. The isotonic curve makes one of it: of all curves
 that never fall, the one with the least squared error against the labels, found by pooling neighbours that
-stand in the wrong order.
+are in the wrong order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
-    """Scores in [0, 1], each with whether what has it was useful."""
+    """Scores in [0, 1], each with whether the text that has it was useful."""
 
     scores: Floats
     useful: NDArray[np.bool_]
@@ -70,7 +70,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a threshold does to the examples."""
+    """The effect of a threshold on the examples."""
 
     threshold: float
     precision: float | None
@@ -124,7 +124,7 @@ def fit_curve(examples: Examples) -> Curve:
     for score, useful, count in singles:
         step = Step(float(score), float(score), float(useful / count), int(count))
         while pooled and pooled[-1].probability >= step.probability:
-            step = _joined(pooled.pop(), step)
+            step = _join(pooled.pop(), step)
         pooled.append(step)
     return Curve(tuple(pooled))
 
@@ -197,7 +197,7 @@ def reliability_bins(examples: Examples) -> list[Bin]:
     return [Bin(float(examples.scores[c].mean()), float(examples.useful[c].mean()), int(c.sum())) for c in chosen]
 
 
-def _joined(lower: Step, upper: Step) -> Step:
+def _join(lower: Step, upper: Step) -> Step:
     count = lower.count + upper.count
     probability = (lower.probability * lower.count + upper.probability * upper.count) / count
     return Step(lower.low, upper.high, min(probability, 1.0), count)

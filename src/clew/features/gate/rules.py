@@ -1,9 +1,9 @@
 """Is a user's turn worth keeping for good?
 
-The gate blends two views of a text by how technical it is. As conversation, a text counts by what
-it adds to memory, by how often its subject comes back, and by how much it says about a person's
-life and wishes. As technical work, it counts by the concrete things it names, by what it says was
-done, and by what it defines. Everything is a number in [0, 1], whatever the input.
+The gate blends two views of a text by how technical it is. As conversation, a text counts by its
+news for memory, by how often its subject comes back, and by how much it says about a person's
+life and wishes. As technical work, it counts by the concrete things it names, the actions it
+reports, and the definitions it gives. Everything is a number in [0, 1], whatever the input.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ class GateParts:
 def grade(text: str, memory_similarities: Sequence[float], turn_similarities: Sequence[float]) -> GateParts:
     """Grade a text, given how similar the nearest memories and the nearest turns of its user are.
 
-    Similarities are calibrated to [0, 1]; what is outside is clamped, and what is not a number counts as
-    unrelated.
+    Similarities are calibrated to [0, 1]; values outside are clamped, and NaN counts as unrelated.
     """
     memories = _nearest(memory_similarities, MEMORY_NEIGHBOURS)
     turns = _nearest(turn_similarities, TURN_NEIGHBOURS)

@@ -48,7 +48,7 @@ def worker(*listeners: Callable[[Parts, QueuedTask], None]) -> Worker:
         until = pace.begin_step()
         done: list[int] = []
         for task in ready:
-            memory = promoted(parts, task)
+            memory = promote_turn(parts, task)
             for listen in listeners:
                 listen(parts, task)
             done.append(task.seq)
@@ -70,10 +70,10 @@ def _is_ready(parts: Parts, task: QueuedTask) -> bool:
     return task.vector is not None or not parts.meaning.usable
 
 
-def promoted(parts: Parts, task: QueuedTask) -> NewRecord | None:
+def promote_turn(parts: Parts, task: QueuedTask) -> NewRecord | None:
     """The memory to keep from a user's turn; None where the gate stays shut.
 
-    It stays shut for what is quarantined by now, and for what Clew itself had said.
+    It stays shut for a turn that is quarantined by now, and for Clew's own words.
     """
     own = next((place for place in task.places if place.collection.kind is CollectionKind.TURNS), None)
     draft = replace(task.draft, text=without_own(task.draft.text))
@@ -120,7 +120,7 @@ def _similarities(parts: Parts, collection: Collection, query: Query, count: int
 
 
 def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: GateParts) -> NewRecord:
-    """Judged anew: what was said of the turn was said of the turn."""
+    """Grades the memory anew: the marks of the turn are about the turn."""
     source = {"collection": str(own.collection), "id": own.id}
     decomposition = {f"gating_{name}": value for name, value in asdict(graded).items() if name != "gate"}
     draft = replace(
