@@ -1,1 +1,1 @@
-"""Embedding models and token counters: what turns text into vectors and counts."""
+"""Embedding models, summarizers and token counters: they turn text into vectors, summaries and counts."""

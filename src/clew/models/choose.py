@@ -34,8 +34,8 @@ class Choice(Generic[M]):
 def make_embedder(config: Config) -> Choice[Embedder]:
     """The embedder of `config.embedder`.
 
-    With `auto`, whatever keeps the default model from running is a reason and not an error: Clew then
-    works by words alone. An embedder that was asked for by name must be there.
+    With `auto`, a default model that cannot run gives a reason and not an error: Clew then works by words
+    alone. An embedder that was asked for by name must be there.
     """
     address = _address(config.embedder_url, config.embedder_model, config.embedder_key_env)
     match config.embedder:

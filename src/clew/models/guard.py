@@ -21,7 +21,7 @@ R = TypeVar("R")
 FIRST_BACKOFF_S = 1.0
 LONGEST_BACKOFF_S = 60.0
 PASSAGE_PATIENCE = 10
-"""How many times as long as for a query a caller waits for passages, which are longer and come several at once."""
+"""A caller waits this many times longer for passages than for a query: they are longer and come several at once."""
 
 CLOSE_PATIENCE_S = 1.0
 """How long closing waits for a call that was interrupted. One that does not end then hangs for good."""
@@ -35,7 +35,7 @@ CACHED_QUERY_LIMIT_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What messages call a model, and the error that its callers know."""
+    """The name of a model in messages, and the error that its callers know."""
 
     title: str
     failure: type[ClewError]
@@ -123,7 +123,7 @@ class Guard(Generic[T, R]):
         return None if self.reason is None or left_s <= 0 else f"{self.reason}; next try in {math.ceil(left_s)} s"
 
     def _admit(self, what: T) -> _Job[T, R]:
-        """Of the calls that come after a rest, one gets through; the others wait for what becomes of it."""
+        """Of the calls that come after a rest, one gets through; the others wait for its outcome."""
         with self._changed:
             refusal = self._refusal()
             if refusal is None and self._thread is None:
@@ -396,7 +396,7 @@ class GuardedSummarizer:
 
 
 def _check_abstract(abstract: Abstract) -> Abstract:
-    """Gives what a model wrote in a form that can be kept."""
+    """Brings a model's text into a form that can be kept."""
     text = replace_surrogates(abstract.text).strip()
     if not text:
         raise SummarizerFailed("the summarizing model wrote nothing")

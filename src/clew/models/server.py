@@ -28,10 +28,10 @@ class Address:
 
 
 class ModelServer:
-    """Is asked in JSON over HTTP, and answers in JSON, within bounds of time and size.
+    """Sends questions in JSON over HTTP and reads answers in JSON, within bounds of time and size.
 
-    Whatever goes wrong is raised as `failure`, under the name `title`. Errors never hold the key, nor what the
-    server said: it could repeat what was sent.
+    It raises every error as `failure`, under the name `title`. Errors never hold the key, nor the server's
+    answer: it could repeat the question.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ModelServer:
         timeout_ms: int,
         answer_limit_bytes: int,
     ) -> None:
-        """`setting` is how the names of the operator's settings for this server begin."""
+        """`setting` is the prefix of the operator's settings for this server."""
         if not address.model:
             raise InvalidInput(f"{setting}_model must name the model to ask the server for")
         self.url = _checked_url(address.url, setting).rstrip("/") + path
@@ -58,7 +58,7 @@ class ModelServer:
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def ask(self, question: Mapping[str, Any], form: type[T]) -> T:
-        """The server's answer, of the form given."""
+        """The server's answer, in the given form."""
         body = self._exchange(self._request(question))
         try:
             return msgspec.json.decode(body, type=form)
@@ -92,7 +92,7 @@ class ModelServer:
             raise self._failure(f"{self._title} cannot be reached ({kind})") from None
 
     def _read_bounded(self, read: Callable[[int], bytes], deadline: float) -> bytes:
-        """All that comes, as long as it is not too much and not too slow."""
+        """The whole answer, unless it is too long or too slow."""
         body = bytearray()
         while chunk := read(1 << 16):
             body += chunk
@@ -104,7 +104,7 @@ class ModelServer:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect is an error: following it would send texts and key where the operator did not say."""
+    """A redirect is an error: following it would send texts and key to an address that the operator did not set."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

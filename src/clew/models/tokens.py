@@ -1,4 +1,4 @@
-"""Remembers token counts: a tail's turns are counted again for every context."""
+"""Counts tokens, by script or with a tokenizer; caches counts, since every context counts a tail's turns again."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class EstimatingCounter:
     def bound(self, text: str) -> int:
         """Weights of characters and of runs, set so that the true count stays below in 99 of 100 texts.
 
-        No byte-level tokenizer makes more tokens than a text has bytes, so that is the bound of the bound.
+        No byte-level tokenizer makes more tokens than a text has bytes, so their number caps the bound.
         """
         if not text:
             return 0
@@ -177,7 +177,7 @@ def _clean_cut(text: str, low: int, high: int) -> int | None:
 
 
 class _Kind(IntEnum):
-    """What a tokenizer's appetite depends on, for one character."""
+    """Kinds of characters that cost a tokenizer different numbers of tokens."""
 
     OTHER = 0
     LOWER = auto()
@@ -260,7 +260,7 @@ def _utf8_length(text: str) -> int:
 _BOUND_START = 3.2
 _USUAL_WORD_LETTERS = 6
 _PER_LETTER_OF_LONG_WORD = 0.45
-"""Longer words are rarer and come in pieces; random letters cost a token for every two."""
+"""Longer words are rarer and split into pieces; random letters cost a token for every two."""
 
 
 def _weights(weights: dict[_Kind, float]) -> NDArray[np.float64]:
@@ -304,7 +304,7 @@ _CAPITAL_AFTER_CAPITAL = 0.14
 
 
 def _pair_weights() -> NDArray[np.float64]:
-    """What a character costs because of the one before it."""
+    """The cost of a character that comes from the one before it."""
     weights = np.tile(_PER_RUN, (len(_Kind), 1))
     np.fill_diagonal(weights, 0.0)
     weights[_Kind.UPPER, _Kind.LOWER] = 0.0

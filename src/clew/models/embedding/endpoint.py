@@ -34,7 +34,7 @@ class _Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _ServerEmbedder(ABC):
-    """What both kinds share. Nothing is asked of the server before the first use."""
+    """The base of both kinds. It asks the server nothing before the first use."""
 
     _path: str
 

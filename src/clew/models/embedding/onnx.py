@@ -58,7 +58,7 @@ class OnnxEmbedder:
         rows = np.empty((len(texts), self._identity.dimensions), np.float32)
         waiting = deque(zip(rows, texts, strict=True))
         helpers = min(self._threads - 1, len(texts) // MANY_TEXTS)
-        with ThreadPoolExecutor(max(helpers, 1), "clew-embed") as pool:  # starts a thread only for what it is given
+        with ThreadPoolExecutor(max(helpers, 1), "clew-embed") as pool:  # starts a thread only when it gets work
             try:
                 others = self._start(pool, helpers, waiting)
                 self._embed_waiting(waiting)
@@ -75,7 +75,7 @@ class OnnxEmbedder:
             return []
 
     def _embed_waiting(self, waiting: deque[tuple[Vectors, str]]) -> None:
-        """Take one text after the other, as long as there are any that nobody has taken."""
+        """Take one text after the other until none is left."""
         while True:
             try:
                 row, text = waiting.popleft()
@@ -84,7 +84,7 @@ class OnnxEmbedder:
             row[:] = self._embed(self._manifest.passage_prefix + text)
 
     def embed_query(self, text: str) -> Vectors:
-        """The zero vector where the model cannot read the text: a guess would push aside what is found by words."""
+        """The zero vector where the model cannot read the text: a guess would push aside matches by words."""
         if self._manifest.reads == "latin" and not mostly_latin(text):
             return np.zeros(self._identity.dimensions, np.float32)
         return self._embed(self._manifest.query_prefix + text)

@@ -1,4 +1,4 @@
-"""What every embedder hands out: unit vectors, whatever came in."""
+"""Every embedder hands out unit vectors, whatever came in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clew.errors import EmbedderFailed
 
 
 def unit_vector(values: Vectors, dimensions: int) -> Vectors:
-    """Scaled to length one. What has no direction gets a fixed one, so that no caller meets a NaN."""
+    """Scaled to length one. A vector without a direction gets a fixed one, so that no caller meets a NaN."""
     if values.shape != (dimensions,):
         raise EmbedderFailed(f"the model gave {values.size} numbers where {dimensions} were expected")
     wide = values.astype(np.float64)

@@ -19,7 +19,7 @@ _SETTINGS_LIMIT_BYTES = 1 << 20
 
 
 def copy_onnx_folder(source: Path, target: Path) -> Manifest:
-    """Copy model and tokenizer, and describe them from the settings files that lie beside; not yet calibrated."""
+    """Copy model and tokenizer, and describe them from the settings files beside them; not yet calibrated."""
     model = next((source / place for place in _MODEL_PLACES if (source / place).is_file()), None)
     if model is None or not (source / TOKENIZER_FILE).is_file():
         raise ModelInstallFailed(f"{source} must hold {MODEL_FILE} (or onnx/{MODEL_FILE}) and {TOKENIZER_FILE}")

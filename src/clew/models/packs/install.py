@@ -39,7 +39,7 @@ from clew.models.packs.workshop import Workshop
 def install_pack(source: str, packs: Path, progress: Progress, downloads: Path | None = None) -> Pack:
     """Install the default pack by its name, or a pack or ONNX folder by its path; give the installed pack.
 
-    The default pack is left as it is where it is there already and whole.
+    A default pack that is already there and whole stays as it is.
     """
     if is_pack_name(source) and source != DEFAULT_PACK:
         raise ModelInstallFailed(
@@ -102,7 +102,7 @@ def _calibrate(built: Path, manifest: Manifest, progress: Progress) -> Manifest:
 
 
 def _put_in_place(built: Path, manifest: Manifest, target: Path, progress: Progress) -> Pack:
-    """Verify what was made and move it to its place; a pack that was there gives way."""
+    """Verify the pack and move it to its place; it replaces a pack that was there."""
     progress("verify", 0, 1)
     write_manifest(built, manifest)
     verify_pack(load_pack(built))
@@ -156,7 +156,7 @@ def _one_at_a_time(packs: Path) -> Iterator[None]:
 
 @contextmanager
 def _explain_errors() -> Iterator[None]:
-    """What the disk or the model may do wrong, as the one error an installation ends with."""
+    """Turns failures of the disk or the model into the one error that an installation ends with."""
     try:
         yield
     except OSError as error:

@@ -54,7 +54,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     passage_prefix: str
     max_tokens: Annotated[int, msgspec.Meta(ge=8, le=32_768)]
     reads: Literal["latin", "any"] = "any"
-    """The scripts it was trained on. What is written in another has no meaning to it that is worth a comparison."""
+    """The scripts it was trained on. Its vectors of texts in other scripts are not worth comparing."""
     calibration: Calibration
     files: tuple[PackFile, ...]
     licence: str
@@ -113,7 +113,7 @@ def load_pack(folder: Path) -> Pack:
 
 
 def verify_pack(pack: Pack) -> None:
-    """Read every byte of the pack and compare with what was recorded."""
+    """Read every byte of the pack and compare it with the manifest."""
     for file in pack.manifest.files:
         if sha256_of(pack.folder / file.name) != file.sha256:
             raise ModelInstallFailed(
@@ -139,7 +139,7 @@ def list_packs(packs: Path) -> list[Pack]:
 
 
 def is_pack_name(text: str) -> bool:
-    """Whether this names an installed pack; anything with a path's look is a folder."""
+    """Whether this names an installed pack; anything that looks like a path is a folder."""
     return bool(text) and "/" not in text and os.sep not in text and not text.startswith((".", "~"))
 
 

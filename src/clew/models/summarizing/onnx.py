@@ -32,7 +32,7 @@ class OnnxSummarizer:
 
     Such a model reads some hundred tokens at once. A longer transcript is read in parts, cut between lines
     where that can be, and each part has its share of the summary. Such a model follows no instructions either:
-    it cannot tell earlier notes from what it is to summarise, so it is not shown them.
+    it cannot tell earlier notes from the text to summarise, so it does not get them.
 
     It is large, so it is loaded at the first use.
     """
@@ -127,7 +127,7 @@ class OnnxSummarizer:
         return whole_sentences(self._text(tokens)), chances
 
     def _run(self, session: Any, feeds: dict[str, Any]) -> Any:
-        """The first output, from as many of the inputs as the model takes."""
+        """The first output, from those of the inputs that the model takes."""
         taken = {item.name for item in session.get_inputs()}
         given = {name: feeds[name] for name in feeds if name in taken}
         return session.run([session.get_outputs()[0].name], given, self._run_options)
@@ -146,7 +146,7 @@ class OnnxSummarizer:
         chances = np.exp(scores - scores.max())
         chances /= chances.sum()
         allowed = chances.copy()
-        allowed[_repeating(tokens, self._folder.unrepeated_tokens)] = -1.0
+        allowed[_find_repeats(tokens, self._folder.unrepeated_tokens)] = -1.0
         token = int(allowed.argmax())
         return token, float(chances[token])
 
@@ -155,7 +155,7 @@ class OnnxSummarizer:
         return text.strip()
 
 
-def _repeating(tokens: Sequence[int], length: int) -> list[int]:
+def _find_repeats(tokens: Sequence[int], length: int) -> list[int]:
     """The tokens that would now complete a run of this length for the second time."""
     if length < 1 or len(tokens) < length:
         return []

@@ -1,4 +1,4 @@
-"""What a model that follows instructions is told to summarise, and what is taken of its answer.
+"""The request for a summary to a model that follows instructions, and how its answer is read.
 
 The request holds the conversation as quoted data: one JSON string a line, inside a frame that no line can close.
 The instruction is outside, and says that nothing inside is to be obeyed.
@@ -44,7 +44,7 @@ def chat_messages(transcript: str, earlier: str, max_tokens: int) -> list[dict[s
 
 
 def answer_text(written: str | None, *, cut: bool) -> str:
-    """The notes of an answer, without what a model thought aloud before them, up to the last whole sentence."""
+    """The notes of an answer, without the model's thinking before them, up to the last whole sentence."""
     text = (written or "").strip()
     if text.startswith(_THOUGHTS_OPEN):
         _, closed, text = text.partition(_THOUGHTS_CLOSE)
