@@ -1,4 +1,4 @@
-"""Who gets how many tokens of a context.
+"""Divides the tokens of a context among its sections.
 
 Sections are served in a fixed order: hard authored text, the base of the tail, observations, soft authored text, the
 rest of the tail, elevated guidance, recall. Each section gets all it asks for, up to its own limit, before the next one
@@ -25,7 +25,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one section was allowed, what it took, and which of its pieces those tokens are."""
+    """The tokens one section was allowed and took, and the pieces it spent them on."""
 
     allowed: int
     used: int

@@ -44,7 +44,7 @@ class CollectionKind(StrEnum):
     CATALOGUE = "_authored"
     ARCHIVE = "archive"
     OTHER = ""
-    """Whatever else a program calls its own."""
+    """Any other collection, which a program names itself."""
 
 
 _OF_SESSION = frozenset(
@@ -97,7 +97,7 @@ _LONGEST_NAME = MAX_ID_LENGTH + 64
 
 
 class _Parts(NamedTuple):
-    """What a name says."""
+    """The parts of a name."""
 
     kind: CollectionKind
     user_id: str | None = None
@@ -225,12 +225,12 @@ class Collection(str):
 
     @classmethod
     def turns(cls, user_id: str) -> Self:
-        """What a user said, over all sessions."""
+        """The turns of a user, over all sessions."""
         return cls._of_user(CollectionKind.TURNS, user_id)
 
     @classmethod
     def replies(cls, user_id: str) -> Self:
-        """What assistants said to a user, over all sessions."""
+        """The replies of assistants to a user, over all sessions."""
         return cls._of_user(CollectionKind.REPLIES, user_id)
 
     @classmethod
@@ -240,7 +240,7 @@ class Collection(str):
 
     @classmethod
     def memories(cls, user_id: str) -> Self:
-        """What is kept about a user for good."""
+        """The memories kept about a user for good."""
         return cls._of_user(CollectionKind.MEMORIES, user_id)
 
     @classmethod
@@ -250,17 +250,17 @@ class Collection(str):
 
     @classmethod
     def ledger(cls, user_id: str | None, session_id: str | None = None) -> Self:
-        """What agents did for a user, or in a session: outcomes of tools, events, decisions."""
+        """The actions of agents for a user, or in a session: outcomes of tools, events, decisions."""
         return cls._of_either(CollectionKind.LEDGER, user_id, session_id)
 
     @classmethod
     def facts(cls, user_id: str | None) -> Self:
-        """What holds, and held, for a user; without one, for everybody."""
+        """The facts that hold, and held, for a user; without one, for everybody."""
         return cls._of_either(CollectionKind.FACTS, user_id)
 
     @classmethod
     def plans(cls, user_id: str | None) -> Self:
-        """What a user means to do; without one, what is planned for everybody."""
+        """The plans of a user; without one, those for everybody."""
         return cls._of_either(CollectionKind.PLANS, user_id)
 
     @classmethod
@@ -289,7 +289,7 @@ GLOBAL: Final = Collection("global")
 HARD: Final = Collection("authored:hard")
 SOFT: Final = Collection("authored:soft")
 LORE: Final = Collection("authored:variant")
-"""What the operator wrote: always in the context, as far as it fits, when it is relevant."""
+"""The operator's texts: always in the context; as far as they fit; where they are relevant."""
 CATALOGUE: Final = Collection("_authored")
 """Which of the operator's files are known."""
 

@@ -43,7 +43,7 @@ class By(StrEnum):
 
 
 _TOWARDS_OTHERS = (Mark.SUPERSEDED_BY, Mark.CONTRADICTS, Mark.MERGED)
-"""What the words of a record are to those of others."""
+"""Marks on how the words of a record relate to those of others."""
 
 
 def made(value: Any, by: By, ts_ms: int) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _ROLE_ALIASES = {role.value: role for role in Role} | {
     "tool_use": Role.TOOL_CALL,
     "developer": Role.SYSTEM,
 }
-"""What hosts call the same five roles."""
+"""The hosts' names of the same five roles."""
 
 
 def role_of(name: str) -> Role:
@@ -59,7 +59,7 @@ class Provenance(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a record is about, see `clew.text.grading.kinds`."""
+    """The kind of statement a record makes, see `clew.text.grading.kinds`."""
 
     FACT = "fact"
     PREFERENCE = "preference"
@@ -143,7 +143,7 @@ class Draft:
     """The packed search terms of this text, see `clew.text.terms`."""
     metadata: Metadata = field(default_factory=dict)
     marks: Metadata = field(default_factory=dict)
-    """What is known of it beside its text, see `clew.core.marks`."""
+    """Judgements on it beside its text, see `clew.core.marks`."""
 
 
 class Record(Struct, frozen=True):

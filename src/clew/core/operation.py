@@ -1,4 +1,4 @@
-"""What an operation is: a request that names its method, and the answer it gets."""
+"""An operation: a request that names its method, and the answer it gets."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Ids(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """What must be equal for two vectors to be comparable."""
+    """Two vectors are comparable only if this is equal for both."""
 
     family: str
     dimensions: int

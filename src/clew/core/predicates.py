@@ -1,4 +1,4 @@
-"""What a fact may say of its subject: the registry of predicates, and whether each takes one value or many.
+"""The registry of predicates that facts may use, and whether each takes one value or many.
 
 A subject has one value at a time of a single-valued predicate: a new one ends the one before. Of a many-valued one it
 has as many as hold. The operator may add predicates, and may say otherwise of those that are here.

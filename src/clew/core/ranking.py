@@ -64,7 +64,7 @@ REPLY_SHARE = 0.75
 """How much of its similarity a reply keeps beside what its user said: replies are long, and repeat the question."""
 
 HOP_SHARE = 0.5
-"""What a document gets of the score of a text that links to it."""
+"""The share that a document gets of the score of a text that links to it."""
 
 HOP_MIN_SCORE = 0.1
 

@@ -39,7 +39,7 @@ COARSE_FROM = 16_384
 """Members from which on a quick look first is worth the memory it takes."""
 
 UNKNOWN_SHARE = 50
-"""The quick look is made anew when one row in so many is unknown to it."""
+"""The quick look is made anew when one row in this many is unknown to it."""
 
 Floats = NDArray[np.float32]
 
@@ -199,7 +199,7 @@ class CollectionIndex:
 
     @property
     def not_comparable(self) -> int:
-        """At most so many positions hold a member that has left, or one without a vector."""
+        """At most this many positions hold a member that has left, or one without a vector."""
         return self._dead + len(self._embedded) - int(np.count_nonzero(self._embedded.view))
 
     @property

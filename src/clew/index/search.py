@@ -42,7 +42,7 @@ MANY_OPEN = 4
 """How many times the wanted number are worth a closer look at the values they reach."""
 
 MOST_OPEN_SHARE = 8
-"""Where a quick look leaves more than one member in so many open, looking at all of them costs no more."""
+"""Where a quick look leaves more than one member in this many open, looking at all of them costs no more."""
 
 
 @dataclass(frozen=True, slots=True)

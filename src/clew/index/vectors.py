@@ -57,7 +57,7 @@ def encode_grid(row: Grid) -> bytes:
 
 
 def decode(blobs: Sequence[bytes], dimensions: int) -> Rows:
-    """One row a blob, each of the length that so many dimensions have."""
+    """One row a blob, each with this many dimensions."""
     return np.frombuffer(b"".join(blobs), dtype=DTYPE).reshape(len(blobs), dimensions)
 
 

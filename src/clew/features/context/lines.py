@@ -36,7 +36,7 @@ _REPLY_CHARS = 320
 _NOW_CHARS = 160
 
 _SHORTEST_ITEM_TOKENS = 15
-"""No item is shorter than this, with its number, day and name; what is left over is not worth trying."""
+"""No item is shorter than this, with its number, day and name; less room is not worth trying."""
 
 _WIDEST_NUMBER = 999
 """No line has a longer number. Counted with it, a text that is recalled again has a cached count."""

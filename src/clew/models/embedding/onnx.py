@@ -23,7 +23,7 @@ _CHARS_PER_TOKEN_LIMIT = 32
 
 
 MANY_TEXTS = 8
-"""For each so many texts that wait, one more core helps. Fewer are soon done, and the core is free for a caller."""
+"""One more core helps for each group of this many waiting texts. Fewer are soon done, and leave it to a caller."""
 
 
 class OnnxEmbedder:

@@ -23,7 +23,7 @@ READERS = 8
 
 MANY_READERS = 64
 PATIENCE_S = 0.1
-"""Where so many are lent, a reader waits so long for one of them before another is made."""
+"""Where this many are lent, a reader waits this long for one of them before another is made."""
 
 
 def require_sqlite() -> None:
@@ -72,7 +72,7 @@ def _pragma(connection: apsw.Connection, statement: str, wanted: object) -> None
 def migrate(connection: apsw.Connection, path: Path, scripts: Sequence[str]) -> None:
     """Bring the schema to the newest version, after a backup, in one transaction.
 
-    Several processes may open one file at the same time: whoever takes the write lock first
+    Several processes may open one file at the same time: the first to take the write lock
     migrates, the others then find nothing to do.
     """
     refuse_foreign(connection, path)
