@@ -91,6 +91,7 @@ class Choice:
     text: str = ""
     """What is shown at that depth."""
     tokens: int = 0
+    _kind: str = ""
 
     @property
     def record(self) -> Record:
@@ -104,6 +105,12 @@ class Choice:
     def cited(self) -> str:
         """How marks of other records name it, also while it rests in the archive."""
         return self.record.collection.home.ref(self.record.id)
+
+    @property
+    def kind(self) -> str:
+        """Read from its words once, where no mark gives it: reading is the costly part of laying out a pack."""
+        self._kind = self._kind or kind_of(self.record)
+        return self._kind
 
     @property
     def is_untrusted(self) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from clew.core.model import Kind, Record, Trust
-from clew.features.pack.choice import Choice, Reason, kind_of
+from clew.features.pack.choice import Choice, Reason
 from clew.kernel.quoting import speaker_of, when
 from clew.text import framing
 from clew.text.excerpts import Layer, one_line, overview
@@ -186,4 +186,4 @@ def _part(choice: Choice) -> int:
         return 3
     if choice.is_summary:
         return 2
-    return 0 if kind_of(choice.record) in _STATE else 1
+    return 0 if choice.kind in _STATE else 1

@@ -13,7 +13,7 @@ from itertools import dropwhile
 
 from clew.core.model import Trust
 from clew.core.relevance import related
-from clew.features.pack.choice import Choice, Reason, importance_of, kind_of, superseded_by
+from clew.features.pack.choice import Choice, Reason, importance_of, superseded_by
 from clew.features.pack.dissent import place_dissent
 from clew.text.grading.importance import Label
 from clew.text.terms import fold
@@ -146,7 +146,7 @@ def _refusal(item: Choice, policy: Policy, holding: set[str]) -> Reason | None:
         return Reason.SCORE
     if (lapse := _lapse(item, holding)) is not None:
         return lapse
-    if policy.kinds and kind_of(record) not in policy.kinds:
+    if policy.kinds and item.kind not in policy.kinds:
         return Reason.KIND
     if importance_of(record) == Label.IGNORE and item.similarity < policy.strong_similarity:
         return Reason.IMPORTANCE

@@ -14,7 +14,7 @@ from clew.core.model import Kind
 from clew.core.ranking import WORDS_ALONE
 from clew.errors import InvalidInput
 from clew.features.lifecycle.archive import bring_back, home_ref
-from clew.features.pack.choice import Choice, Reason, importance_of, kind_of
+from clew.features.pack.choice import Choice, Reason, importance_of
 from clew.features.pack.layout import arrange, fit, line, quote_record, render, whole
 from clew.features.pack.operations import Bundle, Pack, PackItem, PackRequest
 from clew.features.pack.rules import Policy, relax, select
@@ -181,7 +181,7 @@ def _item(choice: Choice, number: int) -> PackItem:
     return PackItem(
         record_ref=choice.ref,
         layer="" if choice.layer is None else choice.layer.value,
-        kind=kind_of(choice.record),
+        kind=choice.kind,
         importance=importance_of(choice.record),
         trust=choice.record.trust.value,
         text=choice.text,
