@@ -18,7 +18,7 @@ from clew.core.tuning import Tuning
 from clew.engine import Memory
 from clew.faces.daemon.limits import Limits
 from clew.models.embedding.hashing import HashingEmbedder
-from tests.testing.daemons import Serving, short_folder
+from tests.testing.daemons import Serving, short_folder, start_forking
 from tests.testing.effort import load_profile
 
 load_profile()
@@ -60,6 +60,11 @@ def opened_api(kind: str, **settings: Any) -> Iterator[MemoryApi]:
                 limits = Limits.from_config(config)
                 with Serving(memory, folder, limits) as serving, connect(serving.endpoint) as client:
                     yield client
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forking() -> None:
+    start_forking()
 
 
 @pytest.fixture(params=["memory", "client"])

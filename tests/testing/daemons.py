@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self, TextIO
@@ -37,6 +38,11 @@ WAIT_S = patience(60.0)
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["clew.engine", "clew.faces.daemon.run", __name__])
 """Importing Clew takes longer than most tests. One process imports it, and every daemon is forked from that one."""
+
+
+def start_forking() -> None:
+    """Starts that process. Its socket lies in the temporary folder of now, and a test may set a longer one."""
+    forkserver.ensure_running()
 
 
 def _serve(

@@ -136,7 +136,7 @@ def test_an_interrupted_run_leaves_no_folder(locomo: Path, clew: Clew, tmp_path:
         "from clew.faces.cli.main import main\n"
         "def interrupted(*_):\n"
         "    print(len(os.listdir(os.environ['TMPDIR'])), file=sys.stderr)\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
         "clew_memory.ClewMemory.ranked = interrupted\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )

@@ -207,7 +207,7 @@ def test_a_wrong_number_of_turns_is_named(memory: Memory) -> None:
     id_ = top(memory)
     edit_lineage(memory, id_, lambda lineage: lineage.update(turn_count=99))
     assert broken(memory.verify(repair=True)) == {"expansion"}
-    assert f"summary {id_} stands for" in problems(memory, "expansion")
+    assert f"summary {id_} covers" in problems(memory, "expansion")
 
 
 def test_a_summary_that_is_not_smaller_is_named(memory: Memory) -> None:
