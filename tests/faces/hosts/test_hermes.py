@@ -19,7 +19,7 @@ import pytest
 from clew.api import MemoryApi
 from clew.client import connect
 from clew.faces.cli.console.invocation import Invocation
-from clew.faces.cli.hermes import command
+from clew.faces.cli.hosts.hermes import command
 from tests.testing.daemons import Daemon, running, short_folder
 from tests.testing.data import nothing_may_be_skipped
 from tests.testing.speed import patience

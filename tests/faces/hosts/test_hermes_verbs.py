@@ -10,7 +10,7 @@ import pytest
 
 from clew.errors import NotFound
 from clew.faces.cli.console.invocation import Invocation
-from clew.faces.cli.hermes import command
+from clew.faces.cli.hosts.hermes import command
 from tests.testing.daemons import running, short_folder
 
 pytestmark = pytest.mark.requirement("HOST-2")

@@ -15,8 +15,9 @@ import pytest
 
 from clew import __version__
 from clew.errors import InvalidInput
-from clew.faces.cli import hooks, host_settings, mcp
 from clew.faces.cli.console.invocation import Invocation
+from clew.faces.cli.hosts import hooks, mcp
+from clew.faces.cli.hosts import settings as host_settings
 from clew.faces.hosts.dialects import EVENTS
 from tests.testing.daemons import ROOT, running, short_folder
 

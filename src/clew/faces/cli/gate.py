@@ -65,7 +65,7 @@ def calibrate(invocation: Invocation, labels: str, user: str | None, plot: Path 
     LABELS is JSONL, one {"text", "useful"} object a line, with "userId" where wanted; - is standard input.
     The proposed threshold has the largest recall less false alarms (Youden's J).
     """
-    from clew.faces.cli.gate_plot import PLOTS_MISSING, draw
+    from clew.faces.cli.drawing.gate import PLOTS_MISSING, draw
     from clew.features.gate.reliability import Examples, assess
 
     with click.open_file(labels, "rb") as lines:

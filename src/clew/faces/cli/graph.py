@@ -230,8 +230,8 @@ def export(invocation: Invocation, request: GraphExport) -> None:
 @takes(GraphExport, name=_AROUND, format="json")
 def draw(invocation: Invocation, request: GraphExport, file: Path) -> None:
     """Draw the graph to FILE, which ends in .svg or .png."""
-    from clew.faces.cli.graph_picture import draw as draw_picture
-    from clew.faces.cli.graph_picture import read_graph
+    from clew.faces.cli.drawing.graph import draw as draw_picture
+    from clew.faces.cli.drawing.graph import read_graph
 
     with invocation.open() as memory:
         found = memory.call(request)

@@ -81,11 +81,11 @@ SECTIONS: dict[str, dict[str, str]] = {
         "reindex": "running:reindex_command",
     },
     "Connect agents": {
-        "openclaw": "openclaw:command",
-        "mcp": "mcp:mcp_command",
-        "hooks": "hooks:hooks_command",
-        "hook": "hooks:hook_command",
-        "hermes": "hermes:command",
+        "openclaw": "hosts.openclaw:command",
+        "mcp": "hosts.mcp:mcp_command",
+        "hooks": "hosts.hooks:hooks_command",
+        "hook": "hosts.hooks:hook_command",
+        "hermes": "hosts.hermes:command",
     },
     "Measure": {"bench": "bench:command"},
     "Set up": {

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clew.faces.cli.graph_picture import Edge, Entity, Graph, draw
+from clew.faces.cli.drawing.graph import Edge, Entity, Graph, draw
 from tests.testing.command_line import ESCAPE, Clew
 
 pytestmark = pytest.mark.requirement("GRAPH-2", "CLI-1")
@@ -109,7 +109,7 @@ def test_a_picture_is_drawn_as_png_where_matplotlib_is(clew: Clew, tmp_path: Pat
 def test_without_matplotlib_a_png_is_refused_with_a_note(
     clew: Clew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clew.faces.cli.graph_picture.util.find_spec", lambda _: None)
+    monkeypatch.setattr("clew.faces.cli.drawing.graph.util.find_spec", lambda _: None)
     answer = clew.json("graph", "draw", str(tmp_path / "graph.png"), "--user", "ada")
     assert answer["picture"] is None
     assert "matplotlib is not installed" in answer["notes"][0]

@@ -48,7 +48,9 @@ def compact_json(value: Any) -> str:
     """JSON as a cell of a table."""
     import msgspec
 
-    return msgspec.json.encode(value).decode("utf-8")
+    from clew.core.structs import plain
+
+    return msgspec.json.encode(value, enc_hook=plain).decode("utf-8")
 
 
 def print_error(code: int, message: str, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from clew.errors import ClewError
 from clew.faces.cli.console.command import Verb, VerbGroup
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import one_line, print_fields, print_note
-from clew.faces.cli.host_settings import NOTHING_DONE, daemon_endpoint, dry_run_option, user_option
+from clew.faces.cli.hosts.settings import NOTHING_DONE, daemon_endpoint, dry_run_option, user_option
 from clew.faces.hosts.install.openclaw import (
     FORGET,
     Command,

@@ -10,7 +10,7 @@ import click
 from clew.faces.cli.console.command import Verb, VerbGroup
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import one_line, print_fields, print_note
-from clew.faces.cli.host_settings import (
+from clew.faces.cli.hosts.settings import (
     NOTHING_THERE,
     carry_out,
     daemon_endpoint,

@@ -10,7 +10,7 @@ import click
 from clew.faces.cli.console.command import Verb, VerbGroup
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import one_line, print_fields, print_heading, print_note
-from clew.faces.cli.host_settings import daemon_trouble, program, settings_parameters, settings_verbs, user_option
+from clew.faces.cli.hosts.settings import daemon_trouble, program, settings_parameters, settings_verbs, user_option
 from clew.faces.hosts.dialects import EVENTS
 from clew.faces.hosts.install.formats import read_json
 from clew.faces.hosts.install.hooks import HOSTS, hook_entries, installed_commands, option_in, settings_file

@@ -11,7 +11,7 @@ from clew.core.ids import checked_id
 from clew.errors import InvalidInput, NotAvailable
 from clew.faces.cli.console.command import VerbGroup
 from clew.faces.cli.console.invocation import Invocation
-from clew.faces.cli.host_settings import program, settings_verbs
+from clew.faces.cli.hosts.settings import program, settings_verbs
 from clew.faces.hosts.install.servers import HOSTS, server_entry, servers_file
 from clew.faces.hosts.person import own_user
 from clew.wire.endpoint import TcpEndpoint, parse_endpoint

@@ -1,0 +1,1 @@
+"""The verbs that put Clew into agents, and take it out again."""
