@@ -28,8 +28,9 @@ import numpy as np
 
 from clew.config import Config
 from clew.core.model import Role
-from clew.features.history import clusters, summary
+from clew.features.history import summary
 from clew.features.history.summary import Source
+from clew.features.history.tail import split_clusters
 from clew.models.tokens import make_counter
 from clew.text import sentences
 from clew.text.terms import analyse
@@ -158,7 +159,7 @@ def _read(path: Path) -> bytes:
 
 
 def _clustered(sources: Sequence[Source]) -> list[range]:
-    return clusters.split(range(len(sources) + 1), len(sources), TURNS_PER_CLUSTER)
+    return split_clusters(range(len(sources) + 1), len(sources), TURNS_PER_CLUSTER)
 
 
 def _conversation(name: str, sources: Sequence[Source], asked: Iterator[tuple[str, set[int]]]) -> Conversation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clew.features.history.clusters import DEFAULT_SIZE, split
+from clew.features.history.tail import DEFAULT_SIZE, split_clusters
 
 pytestmark = pytest.mark.requirement("COMP-1")
 
@@ -14,40 +14,40 @@ def everywhere(count: int) -> range:
 
 
 def test_no_turns_make_no_clusters() -> None:
-    assert split([0], 0, 20) == []
+    assert split_clusters([0], 0, 20) == []
 
 
 def test_fewer_turns_than_one_cluster_holds_are_one_cluster() -> None:
-    assert split(everywhere(7), 7, 20) == [range(7)]
+    assert split_clusters(everywhere(7), 7, 20) == [range(7)]
 
 
 def test_turns_are_divided_evenly_not_with_a_short_rest() -> None:
-    assert [len(cluster) for cluster in split(everywhere(41), 41, 20)] == [14, 14, 13]
+    assert [len(cluster) for cluster in split_clusters(everywhere(41), 41, 20)] == [14, 14, 13]
 
 
 def test_each_turn_falls_where_the_formula_says() -> None:
     for count in range(1, 90):
         clusters = -(-count // 8)
         expected = [place * clusters // count for place in range(count)]
-        found = [number for number, run in enumerate(split(everywhere(count), count, 8)) for _ in run]
+        found = [number for number, run in enumerate(split_clusters(everywhere(count), count, 8)) for _ in run]
         assert found == expected
 
 
 @pytest.mark.parametrize("size", [0, -1, -100])
 def test_a_size_that_is_not_positive_means_the_default(size: int) -> None:
-    assert split(everywhere(50), 50, size) == split(everywhere(50), 50, DEFAULT_SIZE)
+    assert split_clusters(everywhere(50), 50, size) == split_clusters(everywhere(50), 50, DEFAULT_SIZE)
 
 
 @pytest.mark.requirement("CONT-2")
 def test_a_boundary_moves_to_the_nearest_place_that_parts_no_pair() -> None:
-    assert split([0, 4, 12], 12, 6) == [range(4), range(4, 12)]
+    assert split_clusters([0, 4, 12], 12, 6) == [range(4), range(4, 12)]
 
 
 @pytest.mark.requirement("CONT-2")
 def test_the_earlier_of_two_equally_near_places_is_taken() -> None:
-    assert split([0, 4, 8, 12], 12, 6) == [range(4), range(4, 12)]
+    assert split_clusters([0, 4, 8, 12], 12, 6) == [range(4), range(4, 12)]
 
 
 @pytest.mark.requirement("CONT-2")
 def test_turns_that_all_hang_together_stay_one_cluster() -> None:
-    assert split([0, 50], 50, 20) == [range(50)]
+    assert split_clusters([0, 50], 50, 20) == [range(50)]

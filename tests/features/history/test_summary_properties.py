@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.core.model import Role
-from clew.features.history import clusters
 from clew.features.history.summary import Source, condense, summarise
-from clew.features.history.tail import TailTurn, boundaries
+from clew.features.history.tail import TailTurn, boundaries, split_clusters
 from clew.text import sanitise, sentences
 from clew.text.framing import CUT_MARK
 from clew.text.grading import salience
@@ -48,7 +47,7 @@ def count(text: str) -> int:
 @given(EDGES, st.integers(-3, 40))
 def test_clusters_tile_the_turns_and_are_cut_only_at_edges(given_edges: tuple[int, list[int]], size: int) -> None:
     total, edges = given_edges
-    found = clusters.split(edges, total, size)
+    found = split_clusters(edges, total, size)
     assert [place for run in found for place in run] == list(range(total))
     assert all(run and run.start in edges and run.stop in edges for run in found)
 
@@ -57,7 +56,7 @@ def test_clusters_tile_the_turns_and_are_cut_only_at_edges(given_edges: tuple[in
 @given(st.lists(st.builds(TailTurn, st.sampled_from(Role), st.just(1)), max_size=80), st.integers(1, 30))
 def test_no_cluster_parts_coupled_turns(turns: list[TailTurn], size: int) -> None:
     edges = boundaries(turns)
-    assert all(run.start in edges for run in clusters.split(edges, len(turns), size))
+    assert all(run.start in edges for run in split_clusters(edges, len(turns), size))
 
 
 @pytest.mark.requirement("COMP-3")

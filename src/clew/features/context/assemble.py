@@ -17,7 +17,6 @@ from clew.core.ids import turn_name
 from clew.core.model import Role, role_of
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.features.authored.service import Library, Shelf, over_share
-from clew.features.context.lines import lines_that_fit
 from clew.features.context.observed import (
     Mode,
     Observed,
@@ -28,17 +27,17 @@ from clew.features.context.observed import (
     read_observed,
 )
 from clew.features.context.operations import Assemble, Context, LeftOut
-from clew.features.context.projection import project
+from clew.features.context.recall import lines_that_fit, project
 from clew.features.context.receipt import Assembly, ObservedBlock, Recalled, frame_tokens
 from clew.features.facts.truth import Truth
 from clew.features.guidance import service as guidance
 from clew.features.history.operations import ContextMessage
 from clew.features.history.outline import behind_covered, outline
-from clew.features.history.recent import recent_turns
 from clew.features.history.tail import Tail, TailTurn
 from clew.features.history.turns import (
     MESSAGE_OVERHEAD_TOKENS,
     checked_budget,
+    recent_turns,
     tail_of,
     tail_target,
     tail_turn,

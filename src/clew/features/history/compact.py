@@ -17,10 +17,9 @@ from clew.core.collections import Collection
 from clew.core.model import Record, Trust, least, role_of
 from clew.errors import ClewError, InvalidInput
 from clew.features.guidance.service import Guide
-from clew.features.history import clusters
 from clew.features.history.operations import Compact, CompactReceipt
 from clew.features.history.summarising import Covered, Summariser, of_record, of_summary
-from clew.features.history.tail import TailTurn, boundaries
+from clew.features.history.tail import TailTurn, boundaries, split_clusters
 from clew.features.history.turns import checked_budget, stored_message, tail_of, tail_target, tail_turn
 from clew.features.trust.service import follow_sources
 from clew.kernel.parts import Parts
@@ -140,7 +139,7 @@ class _Round:
         planned = _Outcome(tokens_before=0)
         levels = self._levels.copy()
         try:
-            for cluster in clusters.split(edges, len(turns), self._size):
+            for cluster in split_clusters(edges, len(turns), self._size):
                 self._cover(turns[cluster.start : cluster.stop], levels, planned)
             self._condense(levels, planned)
             if self._summaries:

@@ -1,4 +1,4 @@
-"""The recent tail of a session: the newest turns, which the prompt holds word for word.
+"""Where a session may be cut: its recent tail, which the prompt holds word for word, and the clusters before it.
 
 Some turns only make sense together: a request and the reply to it, a tool call and its results.
 The tail's edge falls only where it parts no such pair, so a model never sees an answer without its
@@ -7,8 +7,10 @@ question, nor a result without its call (which chat APIs refuse outright).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from clew.core.model import Role
 
@@ -146,3 +148,27 @@ class _Calls:
                 self._by_id[call_id] = position
         self._unanswered.update(turn.tool_call_ids)
         return min((self._by_id[call_id] for call_id in turn.tool_call_ids), default=position)
+
+
+DEFAULT_SIZE = 20
+"""Turns of one cluster where nothing else is asked for."""
+
+
+def split_clusters(edges: Sequence[int], count: int, size: int) -> list[range]:
+    """Positions 0 to `count` as ranges of about `size` turns, cut only at `edges`.
+
+    `edges` rise from 0 to `count`; a `size` that is not positive means the default. The turns are first
+    divided evenly, then each dividing line moves to the nearest edge, the earlier one where two are
+    equally near. A cluster that loses all its turns by that vanishes.
+    """
+    size = size if size > 0 else DEFAULT_SIZE
+    clusters = -(-max(count, 1) // size)
+    even = (-(-number * count // clusters) for number in range(1, clusters))
+    cuts = sorted({0, count, *(_nearest(edges, place) for place in even)})
+    return [range(start, end) for start, end in pairwise(cuts)]
+
+
+def _nearest(edges: Sequence[int], place: int) -> int:
+    after = min(bisect_left(edges, place), len(edges) - 1)
+    before = max(after - 1, 0)
+    return edges[before] if place - edges[before] <= edges[after] - place else edges[after]
