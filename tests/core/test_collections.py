@@ -114,10 +114,11 @@ def test_any_text_is_read_as_some_collection(name: str) -> None:
 
 @pytest.mark.requirement("STORE-1")
 def test_names_that_only_look_like_those_of_clew_have_no_owner() -> None:
-    for name in ("global:x", "turns", "userx:ann", "ledger:team:x", "facts:", "archive", ""):
+    for name in ("global:x", "turns", "userx:ann", "ledger:team:x", "ledger:global", "facts:", "archive", ""):
         collection = Collection(name)
         assert (collection.owner, collection.is_shared) == ("", False), name
     assert Collection("facts:global").is_shared
+    assert Collection("global:x").kind is CollectionKind.GLOBAL
 
 
 @pytest.mark.requirement("STORE-1")

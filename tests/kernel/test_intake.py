@@ -8,9 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from clew.api import AddHint, Message, ReadJournal
+from clew.core.collections import Collection
 from clew.engine import Memory
 from clew.errors import InvalidInput
 from clew.faces.daemon.compat import METHODS
+from clew.kernel.intake import policy_of
+from clew.text.redaction import Policy
 from tests.conftest import OpenMemory
 
 pytestmark = pytest.mark.requirement("INGEST-2", "SAFE-2")
@@ -149,3 +152,12 @@ def test_half_a_character_is_refused_in_words(memory: Memory, attempt: Callable[
     memory.put("user:ada", "m", "likes tea")
     with pytest.raises(InvalidInput, match="valid Unicode"):
         attempt(memory)
+
+
+@pytest.mark.parametrize("collection", ["ledger:team:x", "ledger:user:", "turns:"])
+def test_a_policy_of_sessions_is_none_of_a_collection_without_an_owner(
+    open_memory: OpenMemory, collection: str
+) -> None:
+    parts = open_memory(redaction_scopes=("session:*=off",))._parts
+    assert policy_of(parts, Collection(collection)) is Policy.SECRETS
+    assert policy_of(parts, Collection("session_raw:s")) is Policy.OFF

@@ -195,7 +195,7 @@ class Judged(Held):
     def _touched(self, keys: Iterable[int]) -> list[str]:
         kinds = (CollectionKind.RAW, CollectionKind.SESSION, CollectionKind.SUMMARIES)
         names = (place.collection for place in self._places(keys))
-        return sorted({name.owner for name in names if name.kind in kinds})
+        return sorted({name.owner for name in names if name.kind in kinds and name.owner})
 
     def _is_alone(self, session: str, user_id: str) -> bool:
         own = {Collection.turns(user_id), Collection.replies(user_id), Collection.owned(user_id)}

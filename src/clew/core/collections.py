@@ -67,6 +67,8 @@ _OF_EITHER = frozenset(
     }
 )
 """Their names say whether a user or a session owns them: `ledger:session:s1`."""
+_WITHOUT_OWNER = frozenset({CollectionKind.FACTS, CollectionKind.PLANS, CollectionKind.ALIASES})
+"""Of these, some may be for everybody: `facts:global`."""
 _SHARED = frozenset({CollectionKind.GLOBAL, CollectionKind.AUTHORED})
 _DERIVED = frozenset(
     {
@@ -306,9 +308,8 @@ def _read(name: str) -> _Parts:
         name = name[len(_ARCHIVE) :]
     first, colon, rest = name.partition(":")
     kind = CollectionKind(first) if first in set(CollectionKind) else CollectionKind.OTHER
-    if kind is CollectionKind.GLOBAL and colon:  # `global:x` is a program's own
-        kind = CollectionKind.OTHER
-    parts = _Parts(kind, is_shared=kind in _SHARED)
+    is_own = kind is CollectionKind.GLOBAL and colon != ""  # `global:x` is a program's own, and not everybody's
+    parts = _Parts(kind, is_shared=kind in _SHARED and not is_own)
     if kind in _OF_SESSION:
         parts = _Parts(kind, session_id=rest or None)
     elif kind in _OF_USER:
@@ -324,7 +325,7 @@ def _owned_parts(kind: CollectionKind, owner: str) -> _Parts:
         kind,
         user_id=id_ or None if of == "user" else None,
         session_id=id_ or None if of == "session" else None,
-        is_shared=owner == CollectionKind.GLOBAL,
+        is_shared=kind in _WITHOUT_OWNER and owner == CollectionKind.GLOBAL,
     )
 
 

@@ -233,4 +233,6 @@ def _owner_scope(collection: Collection) -> str:
     home = collection.home
     if home.kind not in _SCOPED_BY_OWNER:
         return home
-    return f"session:{home.session_id}" if home.user_id is None else f"user:{home.user_id}"
+    if home.user_id is not None:
+        return f"user:{home.user_id}"
+    return home if home.session_id is None else f"session:{home.session_id}"

@@ -174,9 +174,9 @@ def _refuse_to_break(parts: Parts, collection: Collection, ids: Sequence[str] | 
     if collection.is_derived and collection.kind is not CollectionKind.GUIDANCE:
         raise RawHistoryProtected(f"{collection} is kept by Clew; its records cannot be deleted one by one")
     if collection.kind is CollectionKind.SESSION:
-        summaries = Collection.summaries(collection.owner)
-        named = [record.id for record in every_member(parts.store, summaries)] if ids is None else ids
-        shown = parts.store.get(collection, named)
+        if ids is None and collection.owner:
+            ids = [record.id for record in every_member(parts.store, Collection.summaries(collection.owner))]
+        shown = parts.store.get(collection, ids or ())
         if any(record.provenance is Provenance.SUMMARY for record in shown):
             raise RawHistoryProtected(f"{collection} holds summaries, which lead back to turns; they cannot be deleted")
 

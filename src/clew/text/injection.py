@@ -125,28 +125,31 @@ _RULES: dict[str, tuple[str, ...]] = {
 """Wordings in lower case. A blank is whatever parts two words, and ` ~3 ` also allows three more words between."""
 
 
-def _compile(names: Iterable[str]) -> Any:
-    """One expression for these rules, a named group each."""
-    wordings = "|".join(f"(?P<{name}>{'|'.join(_RULES[name])})" for name in names)
-    more_words = re.sub(r" ~(\d) ", r" (?:\\w{1,24} ){0,\1}", wordings)
-    return re2.compile(more_words.replace(" ", r"\W{1,8}").encode())
+def _compile(wording: str) -> Any:
+    """To RE2, only ASCII makes words unless told otherwise. It must not write to stderr."""
+    options = re2.Options()
+    options.log_errors = False
+    more_words = re.sub(r" ~(\d) ", r" (?:[\\pL\\pM\\pN_]{1,24} ){0,\1}", wording)
+    return re2.compile(more_words.replace(" ", r"\W{1,8}").encode(), options)
 
 
-_ALL = _compile(_RULES)
-_OVERRIDE = _compile(["override"])
+_ALL = tuple((name, _compile(wording)) for name, wordings in _RULES.items() for wording in wordings)
+"""An expression for each wording: one for all of them outgrows the memory of RE2 on a hostile text."""
+_OVERRIDE = tuple((name, rule) for name, rule in _ALL if name == "override")
 _NEGATED = re.compile(r"(?:\bnot|\bnever|n't|不要|不会|请勿) ?$".encode())
 _NEGATION_BYTES = 12
 
 
-def _find_rules(plain: str, rules: Any = _ALL) -> Iterator[str]:
+def _find_rules(plain: str, rules: Iterable[tuple[str, Any]] = _ALL) -> Iterator[str]:
     """The rules that a text breaks; one that warns of something does not say it."""
     data = plain.encode("utf-8", "replace")
-    found = rules.search(data)
-    while found is not None:
-        negated = _NEGATED.search(data, max(found.start() - _NEGATION_BYTES, 0), found.start())
-        if not negated:
-            yield found.lastgroup.decode()
-        found = rules.search(data, found.start() + 1 if negated else found.end())
+    for name, rule in rules:
+        found = rule.search(data)
+        while found is not None:
+            if not _NEGATED.search(data, max(found.start() - _NEGATION_BYTES, 0), found.start()):
+                yield name
+                break
+            found = rule.search(data, found.start() + 1)
 
 
 # --- what a reader takes it for ------------------------------------------------------------------------------

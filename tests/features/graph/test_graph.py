@@ -219,12 +219,25 @@ def test_a_merge_outlives_a_rebuild_that_the_queue_looks_into(memory: Memory, mo
 
     def forget_and_be_looked_into() -> None:
         forget_graph()
-        assert merging.forget_unnamed(memory._parts) == 0
+        merging.forget_unnamed(memory._parts)
 
     monkeypatch.setattr(store, "forget_graph", forget_and_be_looked_into)
     memory.graph_rebuild()
     assert memory.flush().ok
     assert memory.graph_export("json", user_id="ada") == before
+
+
+@pytest.mark.requirement("STORE-4")
+def test_a_merge_outlives_rules_that_read_fewer_names(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    told(memory, KAFKA, CHOIR)
+    memory.graph_merge("Atlas", "Choirbook", user_id="ada")
+    before = memory.graph_merges(user_id="ada").merged
+    with monkeypatch.context() as other_rules:
+        other_rules.setattr(linking, "extract", lambda *_: Extract())
+        memory.graph_rebuild()
+        assert memory.flush().ok
+        assert names(memory) == []
+    assert memory.graph_merges(user_id="ada").merged == before
 
 
 def test_merges_are_proposed_and_hold_only_on_the_operators_word(api: MemoryApi) -> None:

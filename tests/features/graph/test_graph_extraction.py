@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from clew.core.model import Provenance, Role
 from clew.features.graph.extraction import MAX_EDGES, MAX_ENTITIES, extract, extract_fact
+from clew.features.graph.view import GraphView
+from clew.features.graph.walk import named_in
 from clew.text.entities import EdgeKind, Extract, canonical, owner_of_record
 
 pytestmark = pytest.mark.requirement("GRAPH-1")
@@ -263,6 +265,8 @@ def test_code_in_fences_names_its_packages_and_files_and_not_its_variables() -> 
         (["facts:user:ada"], "user:ada"),
         (["facts:global"], "shared"),
         (["ledger:user:ada", "ledger:session:s"], "user:ada"),
+        (["ledger:global"], None),
+        (["global:x"], None),
         (["authored:variant"], "shared"),
         (["global"], "shared"),
         (["session:s"], None),
@@ -279,3 +283,13 @@ def test_names_are_compared_without_case_spacing_and_marks() -> None:
     assert canonical("***") == ""
     assert len(canonical("x" * 10_000)) <= 120
     assert set(EdgeKind) == {"uses", "blocked_by", "relates_to", "evaluates", "decides", "mentions"}
+
+
+def test_a_question_names_a_repository_by_its_address() -> None:
+    class View:
+        def named(self, names: list[str]) -> list[str]:
+            return names
+
+    named = named_in(cast(GraphView, View()), "what about https://github.com/acme/widget and the Falcon?")
+    assert "acme/widget" in named
+    assert "falcon" in named

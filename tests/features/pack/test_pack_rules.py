@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -15,7 +15,8 @@ from clew.features.pack.choice import Choice, Lane, Reason, importance_of, kind_
 from clew.features.pack.dissent import COMPARED
 from clew.features.pack.layout import arrange, fit, line, render, without_private_paths
 from clew.features.pack.rules import SUMMARY_ITEMS, UNTRUSTED_ITEMS, Policy, select
-from clew.features.pack.search import pack_score
+from clew.features.pack.search import follow_marks, pack_score
+from clew.kernel.parts import Parts
 from clew.kernel.search import unsought
 from clew.text.excerpts import LINE_CHARS, OVERVIEW_CHARS, Layer
 from clew.text.framing import CUT_MARK, PACK_CLOSE, PACK_OPEN, Quoted
@@ -209,6 +210,21 @@ def test_a_record_without_a_mark_has_the_kind_its_words_give_it() -> None:
     assert kind_of(choice("s", provenance=Provenance.SUMMARY).record) == "note"
     turn = choice("t", "We decided to use Postgres for the archive.", provenance=Provenance.USER_TURN).record
     assert kind_of(turn) == kind_of_text(turn.text, turn.role)
+
+
+@pytest.mark.requirement("PACK-3")
+def test_a_record_lends_its_similarity_to_its_successor_and_no_further() -> None:
+    chain = [
+        choice("a", similarity=0.8, marks={"superseded_by": "user:u/b"}),
+        choice("b", similarity=0.4, marks={"superseded_by": "user:u/c"}),
+        choice("c", similarity=0.1),
+    ]
+    follow_marks(cast(Parts, None), {item.ref: item for item in chain}, {}, min_similarity=0.35)
+    assert [(item.similarity, item.linked_from) for item in chain] == [
+        (0.8, None),
+        (0.8, "user:u/a"),
+        (0.4, "user:u/b"),
+    ]
 
 
 @pytest.mark.requirement("RANK-2")

@@ -311,3 +311,12 @@ def test_a_store_that_is_open_is_not_replaced(open_memory: OpenMemory, tmp_path:
     restore(memory._parts.config.database, tmp_path / "copy")
     kept = sorted(path.name for path in memory._parts.config.database.parent.glob("clew.db.before-*"))
     assert kept == ["clew.db.before-restore", "clew.db.before-restore-2"]
+
+
+def test_a_record_in_a_view_of_no_session_can_be_deleted_and_purged(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    for id_ in ("a", "b"):
+        memory.put("session", id_, f"left over {id_}")
+    assert memory.delete("session", "a").count == 1
+    assert memory.purge(ref="session/b").records == 1
+    assert memory.get("session", "a", "b").records == ()

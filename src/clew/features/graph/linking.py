@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from clew.core.collections import CollectionKind
 from clew.core.model import Draft
 from clew.features.graph.extraction import RULES_VERSION, extract, extract_fact
-from clew.features.graph.merging import forget_unnamed
+from clew.features.graph.merging import finish_forgetting
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Pace, Worker
 from clew.storage.protocol import Finding, Place, QueuedTask, Task
@@ -49,7 +49,7 @@ def _link_some(parts: Parts, pace: Pace) -> bool:
             break
     parts.store.link([task.seq for task in done], said)
     if len(done) == len(tasks) and not parts.store.queued(Task.LINK, 1):
-        forget_unnamed(parts)  # a purge leaves this to be done while records wait
+        finish_forgetting(parts)  # a purge leaves this to be done while records wait
     return True
 
 

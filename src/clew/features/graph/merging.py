@@ -11,14 +11,23 @@ from clew.core.operation import Done
 from clew.errors import InvalidInput, NotFound
 from clew.features.graph.operations import GraphMerge, GraphMergeList, GraphMergeProposal, GraphMerges, GraphUnmerge
 from clew.features.graph.service import entity_named, every_entity
-from clew.features.graph.view import ALIAS, GraphView, Node, aliases_of, at_one_moment, merged_for, merged_pair
+from clew.features.graph.view import (
+    ALIAS,
+    GraphView,
+    Node,
+    aliases_of,
+    at_one_moment,
+    merged_for,
+    merged_pair,
+    readings_of_name,
+)
 from clew.kernel.intake import check_unicode, make_draft
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit
 from clew.kernel.services import serves
 from clew.storage.paging import every_member
 from clew.storage.protocol import NewRecord, Place, Task
-from clew.text.entities import EntityKind, canonical, owners_seen_by
+from clew.text.entities import EntityKind, owners_seen_by
 
 MAX_PROPOSALS = 500
 _SCANNED = 20_000
@@ -70,8 +79,8 @@ def _find_merged(merged: Iterable[Node], text: str) -> list[Node]:
     """The merged nodes that a name, or `kind:name`, may mean."""
     kind, _, rest = text.partition(":")
     is_kind = kind in set(EntityKind) and bool(rest.strip())
-    name = canonical(rest if is_kind else text)
-    return [node for node in sorted(merged) if node.name == name and (not is_kind or node.kind == kind)]
+    names = readings_of_name(rest if is_kind else text)
+    return [node for node in sorted(merged) if node.name in names and (not is_kind or node.kind == kind)]
 
 
 def _way_back(parts: Parts, request: GraphMerge) -> str:
@@ -121,15 +130,30 @@ def _repos_of_projects(nodes: Sequence[Node]) -> Iterator[tuple[Node, Node, str]
 # --- the records of merges -----------------------------------------------------------------------------
 
 
-def forget_unnamed(parts: Parts) -> int:
+_NAMES_GONE = "graph names gone"
+"""The bookmark of a purge whose names are still to be taken out of merges."""
+
+
+def forget_unnamed(parts: Parts) -> None:
     """Drops merges of names that no record gives any more: a purged name must not live on in them.
 
     Not while records wait to be read for the graph: until then nobody knows which names there are.
     """
+    parts.store.put([], {_NAMES_GONE: "1"})
+    finish_forgetting(parts)
+
+
+def finish_forgetting(parts: Parts) -> None:
+    """Does so once no record waits. Without a purge, merges stay: other rules may only read fewer names."""
+    if (parts.store.bookmark(_NAMES_GONE) or "0") == "0":
+        return
     with parts.store.reading():
-        is_settled = parts.store.graph_counts(()).pending == 0
-        unnamed = list(_find_unnamed(parts)) if is_settled else []
-    return sum(parts.store.remove(place.collection, [place.id]) for place in unnamed)
+        if parts.store.graph_counts(()).pending:
+            return
+        unnamed = list(_find_unnamed(parts))
+    for place in unnamed:
+        parts.store.remove(place.collection, [place.id])
+    parts.store.put([], {_NAMES_GONE: "0"})
 
 
 def _find_unnamed(parts: Parts) -> Iterator[Place]:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from clew.core.collections import Collection
 from clew.core.model import Metadata
+from clew.features.graph.names import kind_of_name
 from clew.kernel.parts import Parts
 from clew.storage.graphing import Edge, Entity
 from clew.storage.paging import every_member
@@ -34,6 +35,18 @@ BY_PRECEDENCE = (
     EntityKind.CONCEPT,
 )  # fmt: skip
 """Of several kinds that one node could have, the first of these counts."""
+
+
+_BY_RANK = (
+    EntityKind.PROJECT, EntityKind.REPO, EntityKind.TOOL, EntityKind.PERSON, EntityKind.FILE, EntityKind.DECISION,
+    EntityKind.CONCEPT,
+)  # fmt: skip
+"""Of the kinds of merged nodes, the first of these counts."""
+
+
+def readings_of_name(text: str) -> list[str]:
+    """The names that a text may mean: as it is written, and by its form, as the address of a repository."""
+    return list(dict.fromkeys([canonical(text), canonical(kind_of_name(text)[1])]))
 
 
 class Node(NamedTuple):
@@ -82,7 +95,7 @@ class GraphView:
         if kind in set(EntityKind) and rest.strip():
             merged = self._aliases.get(Node(EntityKind(kind), canonical(rest)))
             return [node for node in self.find(rest) if node.kind == kind or node == merged]
-        return sorted(self.named([canonical(text)]), key=lambda node: BY_PRECEDENCE.index(node.kind))
+        return sorted(self.named(readings_of_name(text)), key=lambda node: BY_PRECEDENCE.index(node.kind))
 
     def node_of(self, entity: Entity) -> Node:
         self._look_up([entity.name])
@@ -211,7 +224,7 @@ def aliases_of(parts: Parts, user_id: str | None) -> dict[Node, Node]:
     ends = {dropped: _end(given, dropped) for dropped in given}
     kinds: dict[Node, EntityKind] = {}
     for dropped, end in ends.items():
-        kinds[end] = min(kinds.get(end, end.kind), dropped.kind, key=BY_PRECEDENCE.index)
+        kinds[end] = min(kinds.get(end, end.kind), dropped.kind, key=_BY_RANK.index)
     raised = {end: Node(kind, end.name) for end, kind in kinds.items() if kind is not end.kind and end not in given}
     return raised | {dropped: raised.get(end, end) for dropped, end in ends.items() if raised.get(end, end) != dropped}
 

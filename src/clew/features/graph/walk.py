@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from clew.features.graph.names import names_in
 from clew.features.graph.view import FAN_OUT, GraphView, Link, Node
 from clew.kernel.derivation import home_of
 from clew.kernel.parts import Parts
@@ -228,12 +229,13 @@ def _ref(place: Place) -> str:
 
 
 def named_in(view: GraphView, text: str) -> list[Node]:
-    """The entities whose names are words of a text, the longest names first."""
+    """The entities that a text names: by the form of the name, or by its words, the longest names first."""
+    formed = (canonical(span.title) for span in names_in(text[:_MAX_QUERY_CHARS]))
     words = text[:_MAX_QUERY_CHARS].split()[:_MAX_QUERY_WORDS]
     runs = (
         canonical(" ".join(words[start : start + size]))
         for size in range(_MAX_WORDS_OF_A_NAME, 0, -1)
         for start in range(len(words) - size + 1)
     )
-    names = [name for name in dict.fromkeys(runs) if len(name) > 2]
+    names = [name for name in dict.fromkeys((*formed, *runs)) if len(name) > 2]
     return view.named(names) if names else []

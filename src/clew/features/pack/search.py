@@ -91,7 +91,7 @@ def find_choices(
         if route.searched:
             for found in _nearest(parts, by_similarity, route, max(CANDIDATES, 2 * policy.items)):
                 choices.setdefault(found.ref, _choice(found, query.weights, route.lane))
-    unseen = _follow_marks(parts, choices, _searched(lanes), policy.min_similarity)
+    unseen = follow_marks(parts, choices, _searched(lanes), policy.min_similarity)
     return list(choices.values()), unseen
 
 
@@ -134,7 +134,7 @@ def pack_score(similarity: float, recency: float, nearness: float, weights: Weig
 # --- along marks ----------------------------------------------------------------------------------------
 
 
-def _follow_marks(
+def follow_marks(
     parts: Parts, choices: dict[str, Choice], searched: dict[Collection, Lane], min_similarity: float
 ) -> tuple[Unseen, ...]:
     """Adds what replaces or contradicts a relevant record, with that record's own similarity."""
@@ -158,7 +158,8 @@ def _links(choices: Iterable[Choice], min_similarity: float) -> list[tuple[str, 
         if choice.similarity >= min_similarity:
             replaced = superseded_by(choice.record)
             refs = ([] if replaced is None else [replaced]) + refs_in(choice.record, Mark.CONTRADICTS)
-            links += [(ref, choice) for ref in refs if "/" in ref.strip("/")]
+            parent = replace(choice)  # as it is now: what it leads to must not gain from what leads to it
+            links += [(ref, parent) for ref in refs if "/" in ref.strip("/")]
     return links[:MAX_LINKS]
 
 

@@ -8,9 +8,10 @@ is a choice while it is open, and comes in unasked on the days after its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
-from msgspec.structs import replace
+from msgspec.structs import replace as with_other
 
 from clew.core.collections import CollectionKind
 from clew.core.relevance import Shared
@@ -38,14 +39,14 @@ def check_truth(
     by_ref = {choice.ref: choice for choice in choices}
     for choice in choices:
         _judge(truth, choice)
-    for choice in choices:
-        instead = choice.replaced_by
-        if instead and choice.similarity >= min_similarity:
-            if instead in by_ref:
-                by_ref[instead].lift(choice)
-            else:
-                by_ref[instead] = linked(find_record(parts, instead), choice, Lane.FACTS)
-                _judge(truth, by_ref[instead])
+    over = [replace(choice) for choice in choices if choice.replaced_by and choice.similarity >= min_similarity]
+    for choice in over:
+        instead = choice.replaced_by or ""
+        if instead in by_ref:
+            by_ref[instead].lift(choice)
+        else:
+            by_ref[instead] = linked(find_record(parts, instead), choice, Lane.FACTS)
+            _judge(truth, by_ref[instead])
     for plan in _due(parts, user_id, now_ms):
         if plan.ref not in by_ref:
             by_ref[plan.ref] = _unasked_plan(parts, plan)
@@ -72,7 +73,7 @@ def _judge_fact(truth: Truth, choice: Choice) -> None:
     fact, choice.lapse, instead = truth.fact_in(choice.record)
     choice.replaced_by = None if instead is None else instead.ref
     if fact is not None:
-        choice.found = replace(choice.found, record=replace(choice.record, ts_ms=fact.valid_from_ms))
+        choice.found = with_other(choice.found, record=with_other(choice.record, ts_ms=fact.valid_from_ms))
 
 
 def _due(parts: Parts, user_id: str | None, now_ms: int) -> Iterable[Plan]:

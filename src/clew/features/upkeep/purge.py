@@ -22,7 +22,7 @@ from clew.features.facts import writing as fact_endings
 from clew.features.graph import merging as graph_merging
 from clew.features.ledger import artifacts
 from clew.features.ledger import log as capture_log
-from clew.features.ledger.lines import places_of
+from clew.features.ledger.lines import APPENDING, folder_of, hold, places_of
 from clew.features.upkeep.operations import ListPurges, PurgeEntryView, PurgeList, PurgeReceipt
 from clew.features.upkeep.operations import Purge as PurgeRequest
 from clew.kernel.intake import SOURCE_URL, check_size, policy_of
@@ -184,7 +184,8 @@ def _note_in_file(parts: Parts, order: Purge, figures: dict[str, int]) -> None:
         return
     line = LedgerLine(1, order.id, order.ts_ms, order.kind, target_digest(order.kind, order.target), figures)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    artifacts.append_whole(path, msgspec.json.encode(line) + b"\n", "the ledger of purges")
+    with hold(folder_of(parts.config), APPENDING):  # a failed write takes its own line back, and nobody else's
+        artifacts.append_whole(path, msgspec.json.encode(line) + b"\n", "the ledger of purges")
 
 
 def _ledger_lines(path: Path) -> Iterator[LedgerLine]:

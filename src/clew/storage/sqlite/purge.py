@@ -159,7 +159,7 @@ def _sessions_of_user(connection: apsw.Connection, user_id: str) -> list[str]:
 
 def _touched_sessions(connection: apsw.Connection) -> list[str]:
     names = {Collection(name) for _, name, _ in many(connection, "doomed_places")}
-    return sorted({name.owner for name in names if name.kind in _SESSION_KINDS})
+    return sorted({name.owner for name in names if name.kind in _SESSION_KINDS and name.owner})
 
 
 def _doom_collections(connection: apsw.Connection, names: Sequence[str]) -> None:
@@ -180,7 +180,7 @@ def _doom_summaries(connection: apsw.Connection) -> dict[str, list[str]]:
     lost: dict[str, set[str]] = {}
     for _, name, id_ in many(connection, "doomed_places"):
         collection = Collection(name)
-        if collection.kind in _SESSION_KINDS:
+        if collection.kind in _SESSION_KINDS and collection.owner:
             lost.setdefault(collection.owner, set()).add(id_)
     bared = {}
     for session, ids in lost.items():

@@ -94,11 +94,21 @@ def parse_toml(text: str) -> Document:
         raise InvalidInput(f"is not TOML: {error}") from error
 
 
+def _parse_toml(text: str) -> Any:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        return tomlkit.parse(text)
+    except (TOMLKitError, RecursionError) as error:
+        raise InvalidInput(f"the settings cannot be edited: {error}") from error
+
+
 def put_table(text: str, parent: str, name: str, entry: Document) -> str:
     """Gives `[parent.name]` these keys and keeps its others; a new table comes last. Raises InvalidInput."""
     import tomlkit
 
-    document: Any = tomlkit.parse(text)
+    document = _parse_toml(text)
     if name in document.get(parent, {}):
         table = document[parent][name]
         outdated = {key: value for key, value in entry.items() if table.get(key) != value}
@@ -116,7 +126,7 @@ def drop_table(text: str, parent: str, name: str) -> str:
     import tomlkit
     from tomlkit.items import Whitespace
 
-    document = tomlkit.parse(text)
+    document = _parse_toml(text)
     for key, part in document.body:
         items: Any = part
         if key is not None and key.key == parent and name in items:

@@ -101,7 +101,7 @@ def with_provider(text: str) -> str:
         return text
     rest = _drop_provider(document)
     memory = rest.get("memory", {})
-    if isinstance(memory, dict):
+    if isinstance(memory, dict) and isinstance(document.get("memory"), dict | None):
         wanted = {**rest, "memory": {**memory, "provider": NAME}}
         for candidate in _candidates(text, places):
             if _is_settings(candidate, wanted):
