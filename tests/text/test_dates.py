@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.dates import LOOKED_AT_CHARS, MOST_KEYS, day_ahead, keys_asked_for, keys_of
+from clew.text.dates import LOOKED_AT_CHARS, MOST_KEYS, keys_asked_for, keys_of
 
 pytestmark = pytest.mark.requirement("RANK-1")
 
@@ -210,7 +210,3 @@ def test_a_hostile_megabyte_is_looked_through_no_further_than_any_text(piece: st
     text = piece * (1_000_000 // len(piece))
     assert len(keys_of(text, WEDNESDAY_MS)) <= MOST_KEYS + len(OWN_KEYS)
     assert len(keys_asked_for(text, WEDNESDAY_MS)) <= MOST_KEYS
-
-
-def test_a_day_that_a_year_does_not_have_means_its_month() -> None:
-    assert day_ahead("I go on February 29", 0) == int(datetime(1970, 2, 1, tzinfo=UTC).timestamp() * 1000)

@@ -247,9 +247,8 @@ def _nearest(text: str, ts_ms: int, *, towards: int) -> int | None:
     keys = _keys_named(text, ts_ms)
     for length in (_DATE, _DAY_OF_MONTH, _MONTH_OF_YEAR, _BARE_MONTH):
         found = [_first_towards(key, said, towards) for key in keys if len(key) == length]
-        days = [day for day in found if day is not None]  # there is no 29 February in most years
-        if days:
-            return min(map(start_of, days))
+        if found:
+            return min((start_of(day) for day in found if day is not None), default=None)
     return None
 
 
