@@ -100,6 +100,12 @@ def test_settings_that_hermes_wrote_anew_lose_the_provider_all_the_same() -> Non
     assert without_provider("memory:\n  provider: clew\n  a: 1\n") == "memory:\n  provider: ''\n  a: 1\n"
 
 
+@pytest.mark.parametrize("value", ["false", "[]", "0", "''"])
+def test_a_memory_that_holds_no_keys_is_not_replaced(value: str) -> None:
+    with pytest.raises(InvalidInput, match=r"by hand|cannot change"):
+        with_provider(f"memory: {value}\n")
+
+
 @pytest.mark.parametrize("text", UNUSUAL)
 def test_settings_that_one_line_cannot_change_are_left_alone(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"by hand|not YAML|does not hold keys"):

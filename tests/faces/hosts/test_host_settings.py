@@ -19,7 +19,7 @@ from clew.errors import Conflict, InvalidInput
 from clew.faces.hosts.dialects import EVENTS
 from clew.faces.hosts.install import hooks, servers
 from clew.faces.hosts.install.edits import Edit
-from clew.faces.hosts.install.formats import parse_toml, read_json, read_yaml
+from clew.faces.hosts.install.formats import parse_toml, put_table, read_json, read_yaml
 from clew.faces.hosts.install.hermes import Hermes
 from clew.text.cutting import cut_middle
 
@@ -442,3 +442,8 @@ def test_a_file_that_changes_while_it_is_looked_at_is_not_overwritten(any_edit: 
 def test_a_cut_is_bounded_and_short_texts_are_whole(text: str, max_chars: int) -> None:
     shown = cut_middle(text, max_chars)
     assert shown == text if len(text) <= max_chars else len(shown) <= max_chars + 40
+
+
+def test_toml_too_deep_to_edit_is_refused_in_a_sentence() -> None:
+    with pytest.raises(InvalidInput, match="cannot be edited"):
+        put_table(f"deep = {'[' * 200}{']' * 200}\n", "mcp_servers", "clew", {"command": "clew"})
