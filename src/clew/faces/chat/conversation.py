@@ -21,7 +21,7 @@ from clew.faces.chat.messages import (
     read_reply,
     rebuild_message,
 )
-from clew.faces.transcripts.blocks import describe_call
+from clew.text.calls import render_call
 from clew.text.cutting import cut_end
 
 DEADLINE_MS = 2000
@@ -100,7 +100,7 @@ class Chat:
 
     def _say_reply(self, reply: Reply) -> None:
         """Keeps tool calls as words, for search, and as data, for the model in another process."""
-        described = [describe_call(call.name, call.parsed_arguments()) for call in reply.tool_calls]
+        described = [render_call(call.name, call.parsed_arguments()) for call in reply.tool_calls]
         calls = [
             {"id": call.id, "name": call.name, "arguments": call.arguments}
             for call in reply.tool_calls

@@ -9,13 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from clew.errors import InvalidInput
-from clew.text.cutting import beginning
-
-CALL_CHARS = 2000
-"""How much of a tool call's arguments its turn keeps: enough for search."""
+from clew.text.calls import render_call
 
 CALLS = frozenset({"toolCall", "tool_use", "server_tool_use", "mcp_tool_use"})
 RESULTS = frozenset({"tool_result"})
@@ -71,7 +66,7 @@ def _add(read: Content, block: Any) -> None:
     elif kind in CALLS:
         name = _string(block, "name")
         read.calls[_string(block, "id")] = name
-        read.parts.append(describe_call(name, block.get("arguments", block.get("input"))))
+        read.parts.append(render_call(name, block.get("arguments", block.get("input"))))
     elif kind in RESULTS:
         inner = read_content(block.get("content"))
         call = block.get("tool_use_id")
@@ -80,19 +75,6 @@ def _add(read: Content, block: Any) -> None:
     else:
         read.attachments += 1
         read.parts.append(_mark(kind, block))
-
-
-def describe_call(name: str, arguments: Any) -> str:
-    """A tool call in words: the tool, then one argument a line."""
-    given = arguments.items() if isinstance(arguments, dict) else [("arguments", arguments)] if arguments else []
-    text = "\n".join([f"[calls {name}]", *(f"{key}: {_value(value)}" for key, value in given)])
-    if len(text) <= CALL_CHARS:
-        return text
-    return f"{beginning(text, CALL_CHARS)}\n[cut: {len(text):,} characters in all]"
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode("utf-8")
 
 
 def _mark(kind: str, block: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from clew.api import JsonObject
 from clew.errors import InvalidInput
-from clew.faces.transcripts.blocks import Content, describe_call, read_content
+from clew.faces.transcripts.blocks import Content, read_content
 from clew.faces.transcripts.turns import (
     RECALLED,
     Turn,
@@ -22,6 +22,7 @@ from clew.faces.transcripts.turns import (
     outcome_text,
 )
 from clew.faces.transcripts.words import parts_of
+from clew.text.calls import render_call
 from clew.text.speakers import other_writer
 
 _HOST = "openclaw"
@@ -126,7 +127,7 @@ class OpenClawReader:
     def _command(self, entry: dict[str, Any], message: dict[str, Any], line: int) -> Iterator[Turn]:
         """A command that the user ran beside the conversation."""
         output = message.get("output")
-        call = describe_call("bash", {"command": message.get("command")})
+        call = render_call("bash", {"command": message.get("command")})
         text = f"{call}\n\n{output}" if isinstance(output, str) else call
         yield from self._turn(entry, message, line, "tool", text, metadata={"toolName": "bash"})
 

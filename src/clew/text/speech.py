@@ -1,0 +1,87 @@
+"""The words that a turn's writer said, apart from what they pasted.
+
+People paste logs, diffs, terminal screens and code into a turn, quote what others wrote, and hand over files by their
+path. Such parts are evidence: they can be found, but nobody said them. A part is a block of lines between blank lines,
+fences or quote marks; a block is pasted where most of its lines look like output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+ATTACHED = re.compile(
+    r"'/[^'\n]{1,300}\.(?:png|jpe?g|gif|webp|heic|pdf|mov|mp4)'"
+    r"|(?<!\S)/(?:\\ |[^\s'\"`]){1,300}\.(?:png|jpe?g|gif|webp|heic|mov|mp4)(?!\S)"
+    r"|\[(?:image|document|file|audio|video)(?:: [^\]\n]{0,120})?\]",
+    re.IGNORECASE,
+)
+"""A picture or a file that somebody handed over."""
+
+_FENCE = re.compile(r"^\s{0,12}(```|~~~|\"\"\"|''')")
+_QUOTE = re.compile(r"^\s{0,8}>(?!\s{0,2}\d)")
+_OUTPUT = re.compile(
+    r"^\s{0,8}(?:➜|❯|\$ |>>> |\.\.\. |#!/|@@ |diff --git|index [0-9a-f]{7}|--- a/|\+\+\+ b/)"
+    r"|^\s{1,12}at .{1,200}[:(]|^Traceback \(most recent|^\s{0,8}File \".{1,200}\", line \d"
+    r"|^\s{0,4}[+-] {0,3}\d{1,5}\b|^\s{0,4}\d{1,5}[ :|]{1,3}\S.{0,200}[;{}]\s{0,4}$"
+    r"|^\W{0,4}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,2}\d\d:\d\d:\d\d\b|^\W{0,2}(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b"
+    r"|^(?:\w{1,40}\.){0,6}[A-Z]\w{0,40}(?:Error|Exception)\b|^Error: |^npm (?:ERR|WARN)|^Debugger attached"
+    r"|^\s{0,8}\|.{0,400}\|\s{0,4}$|^\s{0,8}[{}\[\]();]{1,4},?\s{0,4}$|[;{]\s{0,4}$"
+)
+"""Lines that a program wrote: prompts, traces, diffs, logs, tables, code."""
+_SCREEN = re.compile(r"[\u2500-\u259f\u2800-\u28ff]")
+"""Characters that draw on a terminal: frames, blocks, spinners."""
+
+_READ_CHARS = 40_000
+
+
+def own_words(text: str) -> str:
+    """The text without pasted output, fenced code, quotes and files. Empty where nothing else is there."""
+    half = _READ_CHARS // 2
+    read = text if len(text) <= _READ_CHARS else f"{text[:half]}\n\n{text[-half:]}"
+    return "\n\n".join(_spoken_blocks(read)).strip()
+
+
+def _spoken_blocks(text: str) -> Iterator[str]:
+    pasted = False
+    for block in _blocks(text.split("\n")):
+        lines = [line for line in block if line.strip()]
+        output = [line for line in lines if is_output(line)]
+        pasted = _is_pasted(lines, output, after_paste=pasted)
+        if pasted:
+            continue
+        kept = [ATTACHED.sub("", line).strip() for line in lines if line not in output]
+        if said := "\n".join(line for line in kept if line):
+            yield said
+
+
+def _is_pasted(lines: list[str], output: list[str], *, after_paste: bool) -> bool:
+    """Most lines are output; fewer are enough where the block begins with some, or follows a paste."""
+    begins = bool(output) and output[0] == lines[0]
+    return len(output) * (4 if begins else 3 if after_paste else 2) > len(lines)
+
+
+def is_output(line: str) -> bool:
+    """Whether a program wrote the line, by its shape."""
+    return _OUTPUT.search(line) is not None or _SCREEN.search(line) is not None
+
+
+def _blocks(lines: list[str]) -> Iterator[list[str]]:
+    """Runs of lines that belong together, without fenced and quoted ones."""
+    block: list[str] = []
+    fence = ""
+    for line in lines:
+        opening = _FENCE.match(line)
+        if fence:
+            fence = "" if opening is not None and opening[1] == fence else fence
+            continue
+        if opening is not None and line.count(opening[1]) == 1:
+            fence = opening[1]
+        if opening is not None or _QUOTE.match(line) or not line.strip():
+            if block:
+                yield block
+            block = []
+        else:
+            block.append(line)
+    if block:
+        yield block
