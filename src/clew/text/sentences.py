@@ -1,4 +1,4 @@
-"""Finds the quotable parts of a turn: sentences of prose, the question to a tool, its outcome.
+"""Finds the quotable parts of a turn: the sentences of its prose.
 
 Sentences end where punctuation says so in any script, and where a line ends that is not merely
 wrapped. Abbreviations, initials, versions, paths and numbered points do not end one. Every piece is
@@ -8,7 +8,6 @@ off; pieces are bounded, and the time is linear even where a megabyte has no pun
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -131,76 +130,3 @@ def _cut_long(piece: str) -> Iterator[str]:
         piece = piece[cut:].lstrip()
     if _WORD.search(piece):
         yield piece
-
-
-# --- tools ---------------------------------------------------------------------------------------------
-
-_ARGUMENT = re.compile(r'"([A-Za-z_]{1,32})"\s{0,4}:\s{0,4}("(?:[^"\\]|\\.){1,400}+)("?)')
-_TELLING_ARGUMENTS = (
-    "command cmd script file_path filepath path file filename url uri pattern query q regex glob "
-    "name id table sql title to subject prompt description"
-).split()
-_BULKY_ARGUMENT = 200
-_EXIT = re.compile(
-    r"(?i)\b(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return(?:ed)? code|status code)\s?[:=]?\s?-?\d{1,5}\b"
-)
-_ERROR = re.compile(
-    r"(?:^|[\s(\[])(?:(?i:error|fatal|panic|exception|failed|failure)|(?:[a-z_.]{1,60}\.)?[A-Z]\w{0,60}(?:Error|Exception))"
-    r"(?: ?\[?[A-Z]{0,8}\d{1,6}\]?)?: "
-    r"|^[\[(✗✖❌]?\s?(?:FAILED|FATAL|ERROR|Failed|Traceback)\b"
-    r"|(?i:no such file|command not found|permission denied|connection refused|timed out|segmentation fault)"
-    r"|错误|失败|エラー|失敗|오류|실패"
-)
-_COUNTS = re.compile(
-    r"\b\d[\d,]{0,12} (?:passed|failed|skipped|errors?|warnings?|tests?|matches|rows?|vulnerabilities|files? changed)\b"
-    r"|\b[Ff]ound \d[\d,]{0,12} \w"
-)
-_OUTCOME = re.compile(
-    r"(?:[✓✔✅] ?)?(?:success|successfully|done|ok|created|updated|wrote|saved|merged|pushed|built|compiled)\b",
-    re.IGNORECASE,
-)
-_FIRST_LINES, _LAST_LINES = 3, 20
-_CODE_COMMENT = ("//", "#", "*", "/*", "--", ";")
-_READ_CHARS = 16_000
-
-
-def of_call(text: str) -> str:
-    """The question to a tool: its telling argument, or the beginning of the call."""
-    arguments = dict(_arguments(text[:_READ_CHARS]))
-    for name in _TELLING_ARGUMENTS:
-        if arguments.get(name):
-            return shorten(arguments[name], _BULKY_ARGUMENT)
-    return shorten(" ".join(text[:_READ_CHARS].split()), _BULKY_ARGUMENT)
-
-
-def _arguments(text: str) -> Iterator[tuple[str, str]]:
-    for found in _ARGUMENT.finditer(text):
-        value = found[2] + '"'
-        try:
-            yield found[1].lower(), " ".join(str(json.loads(value, strict=False)).split())
-        except ValueError:
-            yield found[1].lower(), " ".join(found[2][1:].split())
-
-
-def of_result(text: str) -> tuple[str, bool]:
-    """How a tool ended, and whether it went wrong: the error, the status, the counts, or a short answer whole."""
-    lines = [" ".join(line.split()) for line in _head_and_end(text).split("\n")]
-    lines = [line for line in lines if _WORD.search(line)]
-    telling = [
-        line
-        for line in (*lines[:_FIRST_LINES], *lines[_FIRST_LINES:][-_LAST_LINES:])
-        if len(line) <= LONGEST_CHARS and not line.startswith(_CODE_COMMENT)
-    ]
-    failed = [line for line in telling if _ERROR.search(line)]
-    if len(lines) <= 2 and sum(map(len, lines)) <= _BULKY_ARGUMENT:
-        return " / ".join(lines), bool(failed)
-    ended = [line for line in telling if _EXIT.search(line) or _OUTCOME.match(line)]
-    counted = [line for line in telling if _COUNTS.search(line)]
-    kept = dict.fromkeys([*failed[-1:], *ended[-1:], *counted[-1:]])
-    return " / ".join(shorten(line, _BULKY_ARGUMENT) for line in kept), bool(failed)
-
-
-def _head_and_end(text: str) -> str:
-    """Commands say how they ended first or last; between is bulk."""
-    half = _READ_CHARS // 2
-    return text if len(text) <= _READ_CHARS else text[:half] + "\n" + text[-half:]

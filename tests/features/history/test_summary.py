@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import pytest
 
 from clew.core.model import Role
-from clew.features.history import summary as changes
+from clew.features.history import changes
 from clew.features.history.summary import Source, Summary, condense, summarise
-from clew.text import sentences
+from clew.text import calls, sentences
 from tests.testing.data import shared
 
 START = int(datetime(2026, 3, 2, 9, 30, tzinfo=UTC).timestamp() * 1000)
@@ -114,21 +114,21 @@ class TestTools:
                 ("bash", Role.TOOL_RESULT, output),
             )
         ).text
-        assert "call bash: pytest -q --maxfail 3 → 2 failed, 998 passed in 12.1s" in text
+        assert "did: ran pytest -q --maxfail 3: 2 failed, 998 passed in 12.1s" in text
 
     def test_an_error_is_kept_before_other_output(self) -> None:
         output = "building\n" * 3 + "src/a.ts(3,4): error TS2353: unknown property\nCommand exited with code 2"
-        assert sentences.of_result(output) == (
+        assert calls.ending(output) == (
             "src/a.ts(3,4): error TS2353: unknown property / Command exited with code 2",
             True,
         )
 
     def test_a_file_that_was_read_leaves_no_bulk(self) -> None:
         code = "\n".join(f"export const value{n} = theme.fg('error', {n});" for n in range(300))
-        assert sentences.of_result(code) == ("", False)
+        assert calls.ending(code) == ("", False)
 
     def test_a_short_answer_stays_whole(self) -> None:
-        assert sentences.of_result("3 files\n") == ("3 files", False)
+        assert calls.ending("3 files\n") == ("3 files", False)
 
     def test_parallel_calls_are_not_paired_by_guess(self) -> None:
         run = turns(
@@ -139,12 +139,70 @@ class TestTools:
             ("tool_result", Role.TOOL_RESULT, "a is fine"),
         )
         text = summary_of(run, below=200).text
-        assert "→" not in text
-        assert "call: src/a.py" in text
+        assert "did: called tool_call src/a.py; called tool_call src/b.py; failed: No such file: b" in text
 
     @pytest.mark.parametrize("text", ["", "{", '{"a": ', '"command": "\\u12', '{"command": "a\\"b"}', "[" * 5000])
     def test_any_call_is_read(self, text: str) -> None:
-        assert len(sentences.of_call(text)) <= 200
+        doing, told = calls.describe(calls.call_of_turn("bash", text))
+        assert doing == "ran"
+        assert len(told) <= 60
+
+
+WORK = turns(
+    ("user", Role.USER, "Port footer.ts to the new theme. no console logs!"),
+    ("assistant", Role.ASSISTANT, "Let me look at it.\n\n[calls read]\npath: src/footer.ts"),
+    ("read", Role.TOOL_RESULT, "\n".join(f"We decided that value{n} must never change." for n in range(200))),
+    (
+        "assistant",
+        Role.ASSISTANT,
+        "Now I edit it:\n\n[calls edit]\npath: src/footer.ts\nnewText: Who decided to paint it #112233?",
+    ),
+    ("edit", Role.TOOL_RESULT, "Successfully replaced text in src/footer.ts."),
+    ("assistant", Role.ASSISTANT, "The footer now uses the `dim` token. It was hard-coded before. Want me to go on?"),
+    ("user", Role.USER, "Error: x\n    at a (b.ts:1)\n    at c (d.ts:2)\n\nthis exploded, dim should be #666666"),
+    ("assistant", Role.ASSISTANT, "Fixed: dim is #666666 now."),
+)
+
+
+@pytest.mark.requirement("USE-1", "USE-2")
+class TestToolWork:
+    def text(self) -> str:
+        return summary_of(WORK).text
+
+    def test_it_reads_as_a_note(self) -> None:
+        assert self.text().split("\n")[1:] == [
+            "09:30 user: Port footer.ts to the new theme. no console logs!",
+            "09:33 did: edited src/footer.ts; read footer.ts",
+            "09:35 assistant: The footer now uses the `dim` token. It was hard-coded before. Want me to go on?",
+            "09:36 user: this exploded, dim should be #666666",
+            "09:37 assistant: Fixed: dim is #666666 now.",
+        ]
+
+    def test_arguments_results_and_pastes_are_never_quoted(self) -> None:
+        for payload in ("value", "112233", "Successfully", "b.ts"):
+            assert payload not in self.text()
+
+    def test_the_users_words_are_all_there_however_much_the_assistant_says(self) -> None:
+        report = "The module was rewritten in full and handles every case of the parser. " * 60
+        long = [*WORK, *turns(*[("assistant", Role.ASSISTANT, report)] * 10)]
+        text = summary_of(long).text
+        assert "Port footer.ts to the new theme. no console logs!" in text
+        assert "this exploded, dim should be #666666" in text
+
+    def test_a_question_that_the_next_turns_answer_is_not_open(self) -> None:
+        asked = WORK[:6]
+        answer = turns(("user", Role.USER, "yes, go on with the header"))
+        made = summarise(asked, earlier=(), below=size(asked), count=count, later=answer)
+        assert made is not None
+        assert "Open:" not in made.text
+        assert "Open: 09:35 assistant: Want me to go on?" in summary_of(asked).text
+
+    def test_a_summary_of_summaries_keeps_requests_and_changes(self) -> None:
+        children = [Source("summary", None, WORK[-1].ts_ms, self.text()) for _ in range(3)]
+        made = condense(children, earlier=(), below=size(children), count=count)
+        assert made is not None
+        assert made.text.count("Port footer.ts to the new theme.") == 1
+        assert "did: edited src/footer.ts" in made.text
 
 
 @pytest.mark.requirement("COMP-5")

@@ -86,15 +86,15 @@ def test_a_call_and_its_result_make_one_short_line() -> None:
     )
     found = line_on(observe(talk(call, other, ended), cost), "r")
     assert found.sources == ("c", "r")
-    assert found.text == "ran npm test: failed with Error: E1234 no such module"
+    assert found.text == "ran npm test: failed: Error: E1234 no such module"
     assert (found.priority, found.trust) == (Priority.MEDIUM, Trust.UNTRUSTED)
 
 
 def test_a_result_without_an_id_belongs_to_the_nearest_call() -> None:
-    call = turn('{"path": "src/main.py"}', "c", Role.TOOL_CALL, who="read")
-    ended = turn("wrote 12 lines to src/main.py", "r", Role.TOOL_RESULT, who="read", trust=Trust.UNTRUSTED)
+    call = turn('{"command": "make main"}', "c", Role.TOOL_CALL, who="bash")
+    ended = turn("wrote 12 lines to src/main.py", "r", Role.TOOL_RESULT, who="bash", trust=Trust.UNTRUSTED)
     found = line_on(observe(talk(call, ended), cost), "r")
-    assert found.text == "ran src/main.py: wrote 12 lines to src/main.py"
+    assert found.text == "ran make main: wrote 12 lines to src/main.py"
     assert found.priority is Priority.LOW
 
 
@@ -116,7 +116,7 @@ def test_a_call_behind_spoken_words_is_a_low_line_of_its_own_with_its_result() -
     )
     said, ran = (each for each in lines if "a" in each.sources)
     assert (said.text, said.sources) == ("The `retry_limit` of billing.py was 7.", ("a",))
-    assert (ran.text, ran.sources) == ("ran bash pytest tests/billing -q: 12 passed", ("a", "r"))
+    assert (ran.text, ran.sources) == ("ran pytest tests/billing -q: 12 passed", ("a", "r"))
     assert ran.priority is Priority.LOW
 
 

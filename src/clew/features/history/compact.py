@@ -34,6 +34,9 @@ MAX_PRIOR_TOKENS = 100_000
 ROUND_TURNS = 2000
 """Turns of one round at most. Bounds the memory of a plan, and how long its writing holds up others."""
 
+LATER_TURNS = 20
+"""Turns behind a cluster that its summary is written in the light of: they may answer its questions."""
+
 _log = logging.getLogger("clew.compact")
 
 
@@ -53,7 +56,7 @@ def compact(parts: Parts, request: Compact) -> CompactReceipt:
         for piece in _rounds(edges, outside):
             start = piece[0]
             plan = _Round(parts, request.session_id, levels, size, prior_tokens)
-            if not plan.carry_out(view.turns[start : piece[-1]], [edge - start for edge in piece], outcome):
+            if not plan.carry_out(view.turns[start:], [edge - start for edge in piece], outcome):
                 break
     return outcome.receipt()
 
@@ -139,8 +142,9 @@ class _Round:
         planned = _Outcome(tokens_before=0)
         levels = self._levels.copy()
         try:
-            for cluster in split_clusters(edges, len(turns), self._size):
-                self._cover(turns[cluster.start : cluster.stop], levels, planned)
+            for cluster in split_clusters(edges, edges[-1], self._size):
+                following = turns[cluster.stop : cluster.stop + LATER_TURNS]
+                self._cover(turns[cluster.start : cluster.stop], following, levels, planned)
             self._condense(levels, planned)
             if self._summaries:
                 self._parts.store.condense(self._session_id, self._summaries, self._shards)
@@ -157,10 +161,13 @@ class _Round:
         self._add_to(outcome, planned)
         return True
 
-    def _cover(self, cluster: Sequence[Record], levels: _Levels, planned: _Outcome) -> None:
+    def _cover(
+        self, cluster: Sequence[Record], following: Sequence[Record], levels: _Levels, planned: _Outcome
+    ) -> None:
         """One cluster: marks its guidance to be kept, and covers it with a summary if one is smaller."""
         nodes = [of_record(turn) for turn in cluster]
-        made = self._summariser.of_turns(nodes, self._prior(levels.newest_first(), nodes))
+        later = [of_record(turn) for turn in following]
+        made = self._summariser.of_turns(nodes, self._prior(levels.newest_first(), nodes), later)
         if made is None:
             planned.declined += 1
             return

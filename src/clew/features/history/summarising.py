@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from clew.core.model import Provenance, Record, Role, Trust, least
 from clew.errors import EmbedderFailed, SummarizerFailed
 from clew.features.gate.rules import grade
 from clew.features.history import confidence, summary
-from clew.features.history.summary import Source
+from clew.features.history.summary import Source, Tools
 from clew.index.vectors import Grid, encode_grid
 from clew.kernel.derivation import WITHHELD_IDS
 from clew.kernel.intake import make_draft
@@ -67,7 +68,7 @@ def of_record(turn: Record) -> Covered:
     covered = Covered(
         id=turn.id,
         level=0,
-        source=Source(who=speaker_of(turn), role=turn.role, ts_ms=turn.ts_ms, text=without_own(turn.text)),
+        source=Source(speaker_of(turn), turn.role, turn.ts_ms, without_own(turn.text), _tools(turn)),
         first_ts_ms=turn.ts_ms,
         last_ts_ms=turn.ts_ms,
         tokens=turn.tokens,
@@ -76,6 +77,15 @@ def of_record(turn: Record) -> Covered:
         record=turn,
     )
     return _unless_quarantined(covered, (turn.role or "turn").replace("_", " "))
+
+
+def _tools(turn: Record) -> Tools:
+    made, answered = turn.metadata.get("toolCallIds", ()), turn.metadata.get("toolCallId")
+    return Tools(
+        call_ids=tuple(call for call in made if isinstance(call, str)) if isinstance(made, list) else (),
+        answers=answered if isinstance(answered, str) else None,
+        has_failed=turn.metadata.get("isError") is True,
+    )
 
 
 def of_summary(item: Summary) -> Covered:
@@ -129,10 +139,14 @@ class Summariser:
         self.degraded: list[str] = []
         self._embedder_failed = False
 
-    def of_turns(self, cluster: Sequence[Covered], prior: Sequence[Covered]) -> tuple[NewSummary, Covered] | None:
-        """A summary strictly smaller than its turns; None where there is none."""
+    def of_turns(
+        self, cluster: Sequence[Covered], prior: Sequence[Covered], later: Sequence[Covered] = ()
+    ) -> tuple[NewSummary, Covered] | None:
+        """A summary strictly smaller than its turns; None where there is none. `later` are the turns that follow."""
         vectors = self._vectors(cluster)
-        written = self._abstract(cluster, prior, vectors) or self._extract(summary.summarise, cluster, prior, vectors)
+        following = [node.source for node in later if node.trust is not Trust.QUARANTINED]
+        by_words = partial(summary.summarise, later=following)
+        written = self._abstract(cluster, prior, vectors) or self._extract(by_words, cluster, prior, vectors)
         return None if written is None else self._new(written, cluster, prior)
 
     def of_summaries(self, siblings: Sequence[Covered], prior: Sequence[Covered]) -> tuple[NewSummary, Covered] | None:

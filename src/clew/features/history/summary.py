@@ -1,10 +1,10 @@
-"""Extractive summaries: the statements and actions of a stretch in its own words, with who and when.
+"""Extractive summaries: what was asked, done and found in a stretch, in its own words, with who and when.
 
-A summary starts with a line that names the span of time, the number of turns and who took part. Then
-come the statements that tell most, in time order and verbatim. Tool calls shrink to what was run and
-how it ended. Notes at the end name the earlier statements that the stretch repeats or overturns, and its
-questions without an answer. Each statement is on one line that the summary itself lays out, so that no quoted
-text can pass for another line.
+A summary starts with a line that names the span of time, the number of turns and who took part. Then come lines in time
+order: the user's own words, which have a part of the room to themselves; what was done between them, told from the tool
+calls and their results; what the assistant found. Arguments, outputs and pasted text are never quoted. Notes at the end
+name earlier statements that the stretch repeats or overturns, and questions that nobody answered. Each statement is on
+one line that the summary itself lays out, so that no quoted text can pass for another line.
 """
 
 from __future__ import annotations
@@ -12,138 +12,40 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from clew.core import budget
 from clew.core.model import Role
-from clew.text import sanitise, sentences
+from clew.features.history.changes import compare
+from clew.text import calls, sanitise, sentences
+from clew.text.calls import Call
 from clew.text.grading import salience
-from clew.text.grading.salience import Statement, terms_of
+from clew.text.grading.salience import Statement
+from clew.text.speech import own_words
 
-_SAME_SHARE = 0.8
-_SAME_LEAST = 4
-_FRAME_SHARE = 0.6
-_FRAME_LEAST = 2
-
-_LEFT_BEHIND = re.compile(
-    r"\b(?:instead of|rather than|in place of|replace[ds]|dropped|stopped (?:using)?|got rid of"
-    r"|(?:switch|mov|migrat|chang|upgrad|renam)(?:e|ed|ing) (?:[\w-]{1,24} ){0,4}?from"
-    r"|no longer (?:us(?:e|es|ing)|on|in|at|with|need(?:s|ing)?|have|has)?)\s{1,4}([^.,;:!?\n]{2,60})"
-    r"|(?:不再(?:使用|用)?|取代了?|代替|而不是)([^，。；！？\n]{1,24})"
-    r"|([^，。、；！？\n]{1,24})(?:の代わりに|をやめ|대신)",
-    re.IGNORECASE,
-)
-_OBJECT_END = re.compile(r"\b(?:to|for|with|and|in|on|as|after|because|since|when)\b", re.IGNORECASE)
-_VALUE_OF = re.compile(
-    r"\b(?:is|are|equals|uses?|using|runs? on|set to|listens? on|lives? in|works? (?:at|for)|called|named|moved to)\b"
-    r"|=|是|为|用|は|을|를",
-    re.IGNORECASE,
-)
-_NEGATION = re.compile(
-    r"\b(?:not|never|no longer|isn't|aren't|don't|doesn't|won't|can't|cannot)\b|不|没|ない|않", re.IGNORECASE
-)
+_RUNGS = (("extractive", 1.0), ("extractive-short", 0.4))
+"""Method, and the part of the aim that it keeps."""
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """Places of later statements with the earlier statement that each repeats or overturns."""
+class _Aim:
+    """How much of a group of statements a summary shows: a share of its tokens, and the most of them."""
 
-    holds: dict[int, str] = field(default_factory=dict)
-    superseded: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Parsed:
-    text: str
-    terms: frozenset[str]
-    values: frozenset[str]
-
-    @property
-    def frame(self) -> frozenset[str]:
-        return self.terms - self.values
+    share: float
+    most: int
 
 
-def compare(statements: Sequence[str], earlier: Sequence[str]) -> Changes:
-    """Each later statement is compared with the earlier one that shares most of its terms."""
-    changes = Changes()
-    if not earlier:
-        return changes
-    before = [_parse(text) for text in earlier]
-    by_term: dict[str, list[int]] = {}
-    for place, parsed in enumerate(before):
-        for term in parsed.terms:
-            by_term.setdefault(term, []).append(place)
-    for place, text in enumerate(statements):
-        later = _parse(text)
-        for candidate in _nearest(later, by_term):
-            if _is_superseded(before[candidate], later):
-                changes.superseded[place] = before[candidate].text
-                break
-            if _is_same(before[candidate], later):
-                changes.holds[place] = before[candidate].text
-                break
-    return changes
+_IN_TALK = (_Aim(0.25, 400), _Aim(0.0, 0), _Aim(0.0, 0))
+_WITH_ASSISTANT = (_Aim(1.0, 260), _Aim(1.0, 120), _Aim(0.25, 120))
+_OF_SUMMARIES_IN_TALK = (_Aim(0.5, 800), _Aim(0.0, 0), _Aim(0.0, 0))
+_OF_SUMMARIES = (_Aim(0.7, 550), _Aim(0.5, 150), _Aim(0.35, 150))
+"""For what people said, what was done, and replies. Beside an assistant people say little, and nearly all of it
+matters: their requests, corrections and decisions. In talk among people most is small talk."""
 
-
-_CANDIDATES = 3
-_COMMON_TERM = 32
-
-
-def _nearest(later: _Parsed, by_term: dict[str, list[int]]) -> list[int]:
-    """Earlier statements that share at least two terms, most first; terms that occur everywhere tell nothing."""
-    shared: dict[int, int] = {}
-    for term in later.terms:
-        for place in by_term.get(term, ())[:_COMMON_TERM]:
-            shared[place] = shared.get(place, 0) + 1
-    near = [place for place, count in shared.items() if count >= _FRAME_LEAST]
-    return sorted(near, key=lambda place: (-shared[place], -place))[:_CANDIDATES]
-
-
-def _parse(text: str) -> _Parsed:
-    terms = frozenset(terms_of(text))
-    return _Parsed(text, terms, frozenset(term for term in terms if term[0] == "=" or term[0].isdigit()))
-
-
-def _is_same(before: _Parsed, later: _Parsed) -> bool:
-    shared = later.terms & before.terms
-    return (
-        len(shared) >= _SAME_LEAST
-        and len(shared) >= _SAME_SHARE * len(later.terms)
-        and later.values <= before.values
-        and bool(_NEGATION.search(later.text)) == bool(_NEGATION.search(before.text))
-    )
-
-
-def _is_superseded(before: _Parsed, later: _Parsed) -> bool:
-    return _names_as_left_behind(before, later) or _gives_another_value(before, later)
-
-
-def _names_as_left_behind(before: _Parsed, later: _Parsed) -> bool:
-    found = _LEFT_BEHIND.search(later.text)
-    if found is None:
-        return False
-    left = frozenset(terms_of(_OBJECT_END.split(next(filter(None, found.groups())), maxsplit=1)[0]))
-    rest = (later.terms & before.terms) - left
-    return bool(left) and left <= before.terms and bool(rest) and not _LEFT_BEHIND.search(before.text)
-
-
-def _gives_another_value(before: _Parsed, later: _Parsed) -> bool:
-    shared = before.frame & later.frame
-    return (
-        len(shared) >= _FRAME_LEAST
-        and len(shared) >= _FRAME_SHARE * len(before.frame | later.frame)
-        and bool(before.values)
-        and bool(later.values)
-        and not before.values & later.values
-        and _VALUE_OF.search(before.text) is not None
-        and _VALUE_OF.search(later.text) is not None
-    )
-
-
-_RUNGS = (("extractive", 0.28, 64, 500), ("extractive-short", 0.14, 24, 250))
-"""Method, share of the sources' tokens, and the least and most tokens to aim at."""
+_LEAST_BYTES = 200
 
 _LEAST_FALLBACK = 20
 """Tokens that a summary needs to say when, who and anything at all."""
@@ -153,6 +55,9 @@ _BYTES_PER_TOKEN = (2.5, 5.0)
 _PROSE_CHARS = 24_000
 """How much of one turn is read; a longer one is a pasted document, whose beginning and end tell most."""
 
+_WHOLE_CHARS = 240
+"""A request no longer than this is quoted whole: half of it would say something else."""
+_WORK_CHARS = 260
 _LONGEST_WHO = 40
 _LEAST_QUESTION = 12
 _NAMED_PARTICIPANTS = 6
@@ -163,9 +68,23 @@ _NEXT_POINT = " / "
 _ENDED = " → "
 _SENTENCE_ENDS = tuple(".!?:;,…。！？：")
 _HOLDS, _SUPERSEDED, _OPEN, _NEW = "Still holds", "Superseded", "Open", "New"
-_CALL, _RESULT = "call", "result"
-_TOOL_KINDS = (_CALL, _RESULT)
+_DID = "did"
+_WORK = (_DID, "call", "result")
+"""How lines about tools begin: in this version, and in summaries of versions before."""
 _LABELS = frozenset((_HOLDS, _SUPERSEDED, _OPEN, _NEW))
+_OF_WORK, _OF_LOOKING, _OF_NARRATION, _OF_REPORT, _OF_DETAIL = 0.6, 0.15, 0.6, 2.0, 0.5
+"""The weight of what was done, of looking around, of what the assistant says while it works, of the first words of its
+report, and of the short points in it."""
+_DETAIL_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """The tool calls that a turn makes or answers."""
+
+    call_ids: tuple[str, ...] = ()
+    answers: str | None = None
+    has_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +95,7 @@ class Source:
     role: Role | None
     ts_ms: int
     text: str
+    tools: Tools = Tools()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +109,20 @@ class Summary:
 Counting = Callable[[str], int]
 
 
-def summarise(sources: Sequence[Source], *, earlier: Sequence[str], below: int, count: Counting) -> Summary | None:
+def summarise(
+    sources: Sequence[Source],
+    *,
+    earlier: Sequence[str],
+    below: int,
+    count: Counting,
+    later: Sequence[Source] = (),
+) -> Summary | None:
     """A summary of turns with fewer than `below` tokens, or None where none can be made.
 
-    The turns are sanitised here. `earlier` are the summaries that the reader has seen before this one.
+    The turns are sanitised here. `earlier` are the summaries that the reader has seen before this one, `later` the
+    turns that follow: they may answer a question, and they show which names will matter.
     """
-    told = [Source(source.who, source.role, source.ts_ms, sanitise.projection(source.text)) for source in sources]
-    return _ladder(_of_turns(told), earlier, below, count)
+    return _ladder(_of_turns(sources, later), earlier, below, count)
 
 
 def condense(children: Sequence[Source], *, earlier: Sequence[str], below: int, count: Counting) -> Summary | None:
@@ -216,38 +143,108 @@ class _Material:
     summaries: int
     took_part: Counter[str]
     statements: list[Statement]
-    spoken: frozenset[int]
-    """Places of statements by people and models, not by tools."""
     open_questions: list[int]
     carried: tuple[str, ...] = ()
     """Notes of lower summaries that still matter."""
+    used_later: frozenset[str] = frozenset()
+    """Terms of the turns that follow."""
 
 
-def _of_turns(sources: Sequence[Source]) -> _Material:
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A turn, its words apart from its calls. See `clew.text.calls.Turn`."""
+
+    source: Source
+    text: str
+    words: str
+    made: Sequence[Call]
+
+    @property
+    def call_ids(self) -> Sequence[str]:
+        return self.source.tools.call_ids
+
+    @property
+    def answers(self) -> str | None:
+        return self.source.tools.answers
+
+    @property
+    def has_failed(self) -> bool:
+        return self.source.tools.has_failed
+
+    @property
+    def is_result(self) -> bool:
+        """Some hosts send results in the user's name."""
+        return self.source.role is Role.TOOL_RESULT or (self.answers is not None and not self.made)
+
+    @property
+    def is_reply(self) -> bool:
+        return self.source.role is Role.ASSISTANT
+
+
+def _read(source: Source) -> _Turn:
+    text = _readable(sanitise.projection(source.text))
+    if source.role is Role.TOOL_CALL:
+        return _Turn(source, text, "", [calls.call_of_turn(source.who, source.text)])
+    turn = _Turn(source, text, "", calls.calls(source.text) if source.role is Role.ASSISTANT else ())
+    if turn.is_result:
+        return turn
+    words = calls.speech(text) if turn.is_reply else own_words(text)
+    return replace(turn, words=words)
+
+
+def _of_turns(sources: Sequence[Source], later: Sequence[Source]) -> _Material:
+    turns = [_read(source) for source in sources]
+    done = _work(turns)
+    to_assistant = any(turn.is_reply or turn.made for turn in turns)
     statements: list[Statement] = []
-    spoken: set[int] = set()
-    results = _results_of_calls(sources)
-    answering = frozenset(results.values())
-    for turn, source in enumerate(sources):
-        if source.role in (Role.TOOL_CALL, Role.TOOL_RESULT):
-            if turn not in answering:
-                statements += _of_tool(source, turn, sources[results[turn]] if turn in results else None)
-            continue
-        pieces = sentences.split(_readable(source.text))
-        spoken.update(range(len(statements), len(statements) + len(pieces)))
-        statements += [Statement(_name(source.who), source.ts_ms, piece, turn) for piece in pieces]
+    for place, turn in enumerate(turns):
+        who = _name(turn.source.who)
+        reported = False
+        for piece in _said(turn, whole=to_assistant):
+            factor = _factor(turn, piece, is_first=not reported)
+            reported = reported or factor > 0.0
+            statements.append(Statement(who, turn.source.ts_ms, piece, place, factor, turn.is_reply))
+        if place in done:
+            statements.append(Statement(_DID, turn.source.ts_ms, done[place], place, _work_factor(done[place])))
     times = [source.ts_ms for source in sources]
+    following = [_read(source) for source in later]
     return _Material(
         size=_size(sources),
         first_ms=min(times, default=0),
         last_ms=max(times, default=0),
         turns=len(sources),
         summaries=0,
-        took_part=Counter(_part(source) for source in sources),
+        took_part=Counter(map(_part, turns)),
         statements=statements,
-        spoken=frozenset(spoken),
-        open_questions=_open_questions(statements, spoken),
+        open_questions=_open_questions(statements, following),
+        used_later=frozenset(term for turn in following for term in salience.terms_of(turn.words[:_NOTE_CHARS])),
     )
+
+
+def _said(turn: _Turn, *, whole: bool) -> list[str]:
+    """The statements of a turn. A short request is one."""
+    if whole and not turn.is_reply and len(turn.words) <= _WHOLE_CHARS:
+        lines = (" ".join(line.split()) for line in turn.words.split("\n"))
+        joined = _NEXT_POINT.join(line for line in lines if line)
+        return [joined] if joined else []
+    return sentences.split(turn.words)
+
+
+def _factor(turn: _Turn, piece: str, *, is_first: bool) -> float:
+    """A report begins with what was done; its details and what is said beside the work weigh less."""
+    if salience.is_idle(piece) or _COMMAND.fullmatch(piece):
+        return 0.0
+    if not turn.is_reply:
+        return 1.0
+    if salience.is_narration(piece):
+        return 0.0
+    if turn.made:
+        return _OF_NARRATION
+    return _OF_REPORT if is_first else 1.0 if len(piece) >= _DETAIL_CHARS else _OF_DETAIL
+
+
+_COMMAND = re.compile(r"/\w{0,40}")
+"""A command to the host, which says nothing of the work."""
 
 
 def _size(sources: Sequence[Source]) -> int:
@@ -259,44 +256,25 @@ def _readable(text: str) -> str:
     return text if len(text) <= _PROSE_CHARS else f"{text[:half]}\n{text[-half:]}"
 
 
-def _results_of_calls(sources: Sequence[Source]) -> dict[int, int]:
-    """Places of calls with the place of their result, where the order leaves no doubt which is which.
-
-    That is so for one call with one result, and for several calls whose results come in the same number
-    and name the same tools in the same order.
-    """
-    found: dict[int, int] = {}
-    runs = [(role, list(run)) for role, run in groupby(range(len(sources)), key=lambda place: sources[place].role)]
-    for (role, calls), (next_role, results) in pairwise(runs):
-        if (role, next_role) != (Role.TOOL_CALL, Role.TOOL_RESULT) or len(calls) != len(results):
-            continue
-        names = [sources[place].who for place in calls], [sources[place].who for place in results]
-        if len(calls) == 1 or names[0] == names[1]:
-            found.update(zip(calls, results, strict=True))
+def _work(turns: Sequence[_Turn]) -> dict[int, str]:
+    """What was done for each request, by the place of its last step."""
+    requests = list(accumulate(int(bool(turn.words) and not turn.is_reply) for turn in turns))
+    found: dict[int, str] = {}
+    for _, group in groupby(calls.steps(turns), key=lambda step: requests[step.places[0]]):
+        made = list(group)
+        if told := calls.tell(made):
+            found[max(step.places[0] for step in made)] = sentences.shorten(told, _WORK_CHARS)
     return found
 
 
-def _of_tool(source: Source, turn: int, result: Source | None) -> Iterator[Statement]:
-    """The command and its outcome: a call with its result where that is known, otherwise each by itself."""
-    calling = source.role is Role.TOOL_CALL
-    asked = sentences.of_call(source.text) if calling else ""
-    answer = result if calling else source
-    ended, failed = sentences.of_result(answer.text) if answer else ("", False)
-    if asked or ended:
-        kind, who = _CALL if calling else _RESULT, _name(source.who)
-        label = kind if who == source.role else f"{kind} {who}"
-        yield Statement(label, source.ts_ms, _ENDED.join(filter(None, (asked, ended))), turn, _factor(kind, failed))
+def _work_factor(told: str) -> float:
+    return _OF_LOOKING if calls.is_looking(told) else _OF_WORK
 
 
-def _factor(who: str, failed: bool = False) -> float:
-    """A tool's statement counts less than a person's, unless the tool failed."""
-    return (0.8 if failed else 0.4) if who.startswith(_TOOL_KINDS) else 1.0
-
-
-def _part(source: Source) -> str:
-    if source.role is Role.TOOL_CALL:
+def _part(turn: _Turn) -> str:
+    if turn.source.role is Role.TOOL_CALL:
         return "tool calls"
-    return "tool results" if source.role is Role.TOOL_RESULT else _name(source.who)
+    return "tool results" if turn.is_result else _name(turn.source.who)
 
 
 def _name(who: str) -> str:
@@ -306,25 +284,30 @@ def _name(who: str) -> str:
 
 
 _DEFERRED = re.compile(
-    r"\b(?:not sure|don't know|no idea|let me (?:check|think)|get back to you|to be decided|tbd|open question"
-    r"|will check|unclear)\b|不知道|不清楚|不确定|わからない|모르겠",
+    r"\b(?:not sure(?: yet)?|(?:i )?don't know(?: yet)?|no idea|get back to you|to be decided|tbd|open question"
+    r"|let you know|(?:will|i'll|we'll) (?:check|look into|find out|ask)|unclear|can't (?:say|give you))\b"
+    r"|不知道|不清楚|不确定|わからない|모르겠",
     re.IGNORECASE,
 )
+_DEFERRAL_CHARS = 200
+"""A longer reply says more than that there is no answer yet."""
 
 
-def _open_questions(statements: Sequence[Statement], spoken: set[int]) -> list[int]:
-    """Questions after which no one else spoke, or after which the answer was put off."""
+def _open_questions(statements: Sequence[Statement], later: Sequence[_Turn]) -> list[int]:
+    """Questions after which nobody else said or did anything, here or later, or whose answer was put off."""
     found = []
-    reply: Statement | None = None
-    after: Statement | None = None
-    for place in sorted(spoken, reverse=True):
+    others = [(_name(turn.source.who), turn.words) for turn in later if turn.words or turn.made]
+    for place in range(len(statements) - 1, -1, -1):
         said = statements[place]
-        if after is not None and after.who != said.who:
-            reply = after
-        put_off = reply is None or _DEFERRED.search(reply.text) is not None
-        if put_off and salience.is_question(said.text) and len(said.text) >= _LEAST_QUESTION:
-            found.append(place)
-        after = said
+        reply = next((text for who, text in others if who != said.who), None)
+        if not _is_work(said) and salience.is_question(said.text) and len(said.text) >= _LEAST_QUESTION:
+            put_off = reply is not None and len(reply) <= _DEFERRAL_CHARS and _DEFERRED.search(reply) is not None
+            if reply is None or put_off:
+                found.append(place)
+        if not others or others[0][0] != said.who:
+            others = [(said.who, said.text), *others[:1]]
+        else:
+            others[0] = said.who, said.text
     return found[::-1]
 
 
@@ -365,7 +348,6 @@ def _of_summaries(children: Sequence[Source]) -> _Material:
         summaries=len(children),
         took_part=took_part,
         statements=statements,
-        spoken=frozenset(range(len(statements))),
         open_questions=[],
         carried=tuple(carried),
     )
@@ -380,8 +362,10 @@ def _read_lines(lines: Sequence[str], day: str, start: int, last_ms: int) -> Ite
         day = found[1] or day
         if found[2]:
             ts_ms = _milliseconds(day, found[2]) or ts_ms
-        said = [found[4]] if found[3].startswith(_TOOL_KINDS) else _pieces(found[4])
-        yield from (Statement(found[3], ts_ms, piece, number, _factor(found[3])) for piece in said)
+        work = found[3].startswith(_WORK)
+        factor, is_reply = (_work_factor(found[4]) if work else 1.0), found[3] == Role.ASSISTANT
+        for piece in [found[4]] if work else _pieces(found[4]):
+            yield Statement(found[3], ts_ms, piece, number, factor, is_reply)
 
 
 def _pieces(said: str) -> list[str]:
@@ -403,17 +387,47 @@ def _ladder(material: _Material, earlier: Sequence[str], below: int, count: Coun
     """Shorter and shorter until the text is strictly smaller than its sources."""
     if not material.statements:
         return None
+    if not any(statement.factor for statement in material.statements):  # idle words are better than none
+        material = replace(material, statements=[replace(said, factor=1.0) for said in material.statements])
     told = _of_summaries([Source("", None, 0, text) for text in earlier]).statements
-    notes = _notes(material, [before.text for before in told if not before.who.startswith(_TOOL_KINDS)])
+    notes = _notes(material, [before.text for before in told if not _is_work(before)])
     heard = [before.text for before in told]
     bytes_per_token = min(max(material.size / max(below, 1), _BYTES_PER_TOKEN[0]), _BYTES_PER_TOKEN[1])
-    for method, share, least, most in _RUNGS:
-        tokens = min(max(int(below * share), least), most)
-        text = _compose(material, notes, heard, int(tokens * bytes_per_token))
+    aims = _aims(material, bytes_per_token)
+    for method, kept in _RUNGS:
+        text = _compose(material, notes, heard, [int(aim * kept) for aim in aims])
         size = count(text)
         if size < below:
             return Summary(text, size, method)
     return _fallback(material, below, count)
+
+
+def _aims(material: _Material, bytes_per_token: float) -> list[float]:
+    """The bytes to aim at for each group of statements."""
+    groups = _groups(material.statements)
+    talk = not groups[1] and not groups[2]
+    if material.summaries:
+        aims = _OF_SUMMARIES_IN_TALK if talk else _OF_SUMMARIES
+    else:
+        aims = _IN_TALK if talk else _WITH_ASSISTANT
+    telling = [[said for place in group if (said := material.statements[place]).factor] for group in groups]
+    sizes = [sum(map(salience.size, group)) for group in telling]
+    return [
+        min(max(size * aim.share, min(size, _LEAST_BYTES)), aim.most * bytes_per_token)
+        for size, aim in zip(sizes, aims, strict=True)
+    ]
+
+
+def _groups(statements: Sequence[Statement]) -> tuple[list[int], list[int], list[int]]:
+    """Places of what people said, of what was done, and of replies."""
+    groups: tuple[list[int], list[int], list[int]] = [], [], []
+    for place, statement in enumerate(statements):
+        groups[1 if _is_work(statement) else 2 if statement.is_reply else 0].append(place)
+    return groups
+
+
+def _is_work(statement: Statement) -> bool:
+    return statement.who.startswith(_WORK)
 
 
 def _fallback(material: _Material, below: int, count: Counting) -> Summary | None:
@@ -440,7 +454,7 @@ class _Note:
 def _notes(material: _Material, before: Sequence[str]) -> list[_Note]:
     """Statements that were overturned, questions left open, statements said again: in this order of weight."""
     statements = material.statements
-    found = compare([said.text if n in material.spoken else "" for n, said in enumerate(statements)], before)
+    found = compare(["" if said.factor < 1.0 or said.is_reply else said.text for said in statements], before)
     notes = [_Note(None, line) for line in material.carried[-_MOST_NOTES:]]
     notes += [
         _Note(place, f"{_SUPERSEDED}: {_brief(old)}{_ENDED}{_attribute(statements[place])}")
@@ -460,17 +474,36 @@ def _attribute(statement: Statement) -> str:
     return f"{_moment(statement.ts_ms)[11:]} {statement.who}{': ' if statement.who else ''}{_brief(statement.text)}"
 
 
-def _compose(material: _Material, notes: Sequence[_Note], heard: Sequence[str], room: int) -> str:
+def _compose(material: _Material, notes: Sequence[_Note], heard: Sequence[str], rooms: Sequence[int]) -> str:
     header = _header(material)
-    room = max(room - len(header), 0)
+    room = sum(rooms)
     fitting, used = budget.fitting([len(note.text.encode("utf-8", "replace")) for note in notes], room // 2)
     noted = [notes[place] for place in fitting]
     apart = {note.place for note in noted}
-    offered = [place for place in range(len(material.statements)) if place not in apart]
-    chosen = salience.choose([material.statements[place] for place in offered], room - used, heard)
-    lines = list(_lines(material.statements, [offered[place] for place in chosen], material.first_ms))
+    chosen = _choose(material, apart, rooms, room - used, heard)
+    lines = list(_lines(material.statements, chosen, material.first_ms))
     label = [f"{_NEW}:"] if lines and any(not note.text.startswith(_OPEN) for note in noted) else []
     return "\n".join([header, *label, *lines, *dict.fromkeys(note.text for note in noted)])
+
+
+def _choose(
+    material: _Material, apart: AbstractSet[int | None], rooms: Sequence[int], room: int, heard: Sequence[str]
+) -> list[int]:
+    """Places of the statements to show: each group within its room, and within the room that those before it leave."""
+    statements = material.statements
+    chosen: set[int] = set()
+    granted = used = 0
+    for group, its_room in zip(_groups(statements), rooms, strict=True):
+        granted += its_room
+        offered = list({statements[place].text: place for place in reversed(group) if place not in apart}.values())[
+            ::-1
+        ]
+        told = [*heard, *(statements[place].text for place in sorted(chosen))]
+        left = min(granted, room) - used
+        picked = salience.choose([statements[place] for place in offered], left, told, material.used_later)
+        chosen.update(offered[place] for place in picked)
+        used = sum(salience.size(statements[place]) for place in chosen)
+    return sorted(chosen)
 
 
 def _header(material: _Material) -> str:

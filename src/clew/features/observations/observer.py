@@ -16,7 +16,7 @@ from enum import IntEnum
 from itertools import pairwise
 from operator import itemgetter
 
-from clew.core.model import Trust, least
+from clew.core.model import Role, Trust, least
 from clew.features.observations.tools import ObservedTurn, Outcome, outcomes
 from clew.text import sanitise, sentences
 from clew.text.dates import clamped_day, referenced
@@ -45,17 +45,6 @@ _OF_OUTPUT, _OF_FAILURE = 0.4, 0.8
 
 _OF_USER = 2.0
 """The weight of the user's words; an assistant says more about less."""
-
-_ATTACHED = re.compile(
-    r"'/[^'\n]{1,300}\.(?:png|jpe?g|gif|webp|heic|pdf|mov|mp4)'"
-    r"|(?<!\S)/(?:\\ |[^\s'\"`]){1,300}\.(?:png|jpe?g|gif|webp|heic|mov|mp4)(?!\S)"
-    r"|\[(?:image|document|file|audio|video)(?:: [^\]\n]{0,120})?\]",
-    re.IGNORECASE,
-)
-"""Represents a picture or a file that somebody handed over."""
-
-_PROMPT = re.compile(r"(?:➜|\$ |❯|%)\s?")
-"""The prompt of a shell, in a paste from one."""
 
 
 class Priority(IntEnum):
@@ -176,11 +165,16 @@ def _readable(text: str) -> str:
 def _statements(turns: Sequence[ObservedTurn]) -> list[Statement]:
     """Every sentence that a line could quote."""
     return [
-        Statement(turn.who, turn.ts_ms, piece, place, _OF_USER if turn.is_own else 1.0)
+        Statement(turn.who, turn.ts_ms, piece, place, _weight(turn, piece), turn.role is Role.ASSISTANT)
         for place, turn in enumerate(turns)
-        for piece in sentences.split(_ATTACHED.sub("", turn.spoken))
-        if not _PROMPT.match(piece)
+        for piece in sentences.split(turn.spoken)
     ]
+
+
+def _weight(turn: ObservedTurn, piece: str) -> float:
+    if salience.is_idle(piece) or (turn.role is Role.ASSISTANT and salience.is_narration(piece)):
+        return 0.0
+    return _OF_USER if turn.is_own else 1.0
 
 
 def _statements_of_tools(turns: Sequence[ObservedTurn], ended: Mapping[int, Outcome]) -> list[Statement]:

@@ -262,6 +262,7 @@ def _observed_turn(turn: Record) -> ObservedTurn:
         tokens=turn.tokens,
         tool_call_ids=message.tool_call_ids,
         tool_call_id=message.tool_call_id,
+        has_failed=turn.metadata.get("isError") is True,
     )
 
 

@@ -12,6 +12,7 @@ import heapq
 import math
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -30,15 +31,44 @@ _QUESTION = re.compile(r"[?？][!！?？\"'”’」』*_]{0,4}$|(?:吗|呢|で�
 _FILLER = re.compile(
     r"(?:oh|ah|wow|hey|hi|hello|thanks|thank you|ok|okay|yes|yeah|yep|no|sure|great|nice|cool|awesome|perfect|good"
     r"|right|hm+|mm|uh|um|well|lol|haha|sounds good|of course|bye|got it|you're welcome|absolutely|totally|exactly"
-    r"|definitely|(?:now )?let me|now i)\b",
+    r"|definitely)\b",
     re.IGNORECASE,
 )
 
+_NARRATION = re.compile(
+    r"(?:(?:ok(?:ay)?|good|great|perfect|excellent|alright|right|now|then|next|first|finally|so|and|but|also|wait|actually)"
+    r"[,!. ]{1,3}){0,3}(?:(?:now )?let(?:'s| me| us)\b|i(?:'ll| will| need to| should|'m going to)\b|now\b)",
+    re.IGNORECASE,
+)
+"""How an assistant begins to say what it is about to do. What it did is told from its calls."""
+_REACTION = re.compile(
+    r"(?:wow|aw+|oh|ah|yay|woo|congrats?|thanks?|thank you|that(?:'s| is| sounds?| looks?| must)|(?:it |this )?sounds?"
+    r"|looks?|so (?:happy|glad|cool|great|sorry)|what a|how (?:cool|nice|great|lovely)|glad|good (?:luck|job|for you)"
+    r"|nice|no prob"
+    r"|you(?:'re| are) (?:right|welcome|absolutely|so)|i(?:'m| am) (?:so |really )?(?:glad|happy|sorry|proud)"
+    r"|it(?:'s| was| is) (?:so |really |such |pretty |very |quite )?"
+    r"(?:a |an )?(?:great|awesome|amazing|cool|nice|fun|good|wonderful|lovely|blast|incredible)|keep (?:it )?up"
+    r"|can't wait)\b",
+    re.IGNORECASE,
+)
+"""How a reaction to what somebody else said begins."""
+_OF_SPEAKER = re.compile(
+    r"\b(?:i|we|my|our|i'm|i've|i'll|we're|we've|we'll|me)\b|我|私|僕|俺|우리|내가|나는|저는", re.IGNORECASE
+)
+"""A person tells of themselves, or of a group they belong to."""
+_WORD = re.compile(r"\w+")
+_EXACT = re.compile(r"[\d_/#`]|\w\.\w")
+_FEW_WORDS = 2
+_REACTION_WORDS = 14
+
 _SIGNS = {sign.name: sign for sign in (*gate_patterns.NATURAL_SIGNS, *gate_patterns.ACTION_SIGNS)}
-_EXACT_WEIGHT, _NUMBER_WEIGHT, _NAME_WEIGHT = 1.5, 1.5, 1.6
+_EXACT_WEIGHT, _NAME_WEIGHT = 1.5, 1.6
+_USED_LATER = 1.2
 _RAISED_BY_DECISION = 1.25
 _RAISED_BY_SIGN = 1.1
+_RAISED_BY_SPEAKER = 1.3
 _LOWERED_BY_FILLER = 0.5
+_LOWERED_BY_REACTION = 0.35
 _HEARD_AGAIN = 0.5
 """What a term still counts for when it was told before."""
 
@@ -59,6 +89,21 @@ class Statement:
     """The place of its source."""
     factor: float = 1.0
     """What its kind makes of its worth: an error counts more than other output of tools."""
+    is_reply: bool = False
+    """Whether the assistant said it."""
+
+
+def is_idle(text: str) -> bool:
+    """Whether a statement says nothing by itself: a word or two, with no name, number or question in them."""
+    words = _WORD.findall(text)
+    if _EXACT.search(text) or is_question(text) or not text.isascii():
+        return False
+    return len(words) <= _FEW_WORDS or (len(words) <= 2 * _FEW_WORDS and _FILLER.match(text) is not None)
+
+
+def is_narration(text: str) -> bool:
+    """Whether an assistant only says what it is about to do."""
+    return _NARRATION.match(text) is not None
 
 
 def is_question(text: str) -> bool:
@@ -71,14 +116,20 @@ def terms_of(text: str) -> tuple[str, ...]:
     return tuple(analyse(text))
 
 
-def choose(statements: Sequence[Statement], room: int, heard: Sequence[str] = ()) -> list[int]:
+def choose(
+    statements: Sequence[Statement],
+    room: int,
+    heard: Sequence[str] = (),
+    used_later: AbstractSet[str] = frozenset(),
+) -> list[int]:
     """Places of the statements to keep within that many bytes of text, in order.
 
-    `heard` is what the reader has been told before: its terms count as told.
+    `heard` is what the reader has been told before: its terms count as told. `used_later` are terms that come up again
+    afterwards: exact ones among them count more.
     """
     told = {term for text in heard for term in terms_of(text)}
     worths = [_Worth(terms_of(statement.text), _raise(statement)) for statement in statements]
-    return _greedy(statements, worths, _term_weights(statements), told, room)
+    return _greedy(statements, worths, _term_weights(statements, used_later), told, room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +138,7 @@ class _Worth:
     factor: float
 
 
-def _size(statement: Statement) -> int:
+def size(statement: Statement) -> int:
     """Bytes of a statement on a line of its own, with who said it."""
     return len(statement.text.encode("utf-8", "replace")) + len(statement.who) + _LINE_BYTES
 
@@ -96,7 +147,7 @@ def _greedy(
     statements: Sequence[Statement], worths: list[_Worth], weights: dict[str, float], told: set[str], room: int
 ) -> list[int]:
     """Best worth for its size first. A worth only falls as more is told, so a stale one is an upper bound."""
-    sizes = [_size(statement) for statement in statements]
+    sizes = [size(statement) for statement in statements]
     queue = [(-math.inf, place, -1) for place in range(len(statements))]
     chosen: list[int] = []
     left = room
@@ -119,7 +170,7 @@ def _gain(worth: _Worth, weights: dict[str, float], told: set[str]) -> float:
     return worth.factor * sum(weights[term] * (_HEARD_AGAIN if term in told else 1.0) for term in worth.terms)
 
 
-def _term_weights(statements: Sequence[Statement]) -> dict[str, float]:
+def _term_weights(statements: Sequence[Statement], used_later: AbstractSet[str]) -> dict[str, float]:
     """Rarity over the turns, raised for what is exact."""
     turns: dict[str, set[int]] = {}
     for statement in statements:
@@ -128,14 +179,14 @@ def _term_weights(statements: Sequence[Statement]) -> dict[str, float]:
     names = {name.casefold() for statement in statements for name in _NAME.findall(statement.text)}
     stems = {term for name in names for term in terms_of(name)}
     total = 1 + len({statement.turn for statement in statements})
-    return {term: math.log(1 + total / len(found)) * _kind_weight(term, stems) for term, found in turns.items()}
+    return {
+        term: math.log(1 + total / len(found)) * _kind_weight(term, stems, used_later) for term, found in turns.items()
+    }
 
 
-def _kind_weight(term: str, names: set[str]) -> float:
-    if term[0] == "=":
-        return _EXACT_WEIGHT
-    if term[0].isdigit():
-        return _NUMBER_WEIGHT
+def _kind_weight(term: str, names: set[str], used_later: AbstractSet[str]) -> float:
+    if term[0] == "=" or term[0].isdigit():
+        return _EXACT_WEIGHT * (_USED_LATER if term in used_later else 1.0)
     return _NAME_WEIGHT if term in names else 1.0
 
 
@@ -147,6 +198,10 @@ def _raise(statement: Statement) -> float:
     for sign in _SIGNS.values():
         if sign.pattern.search(lowered if sign.lower_case else statement.text):
             factor *= _RAISED_BY_SIGN
-    if _FILLER.match(statement.text) or statement.text.endswith((":", "：")):
+    if not statement.is_reply and _OF_SPEAKER.search(statement.text) and not is_question(statement.text):
+        factor *= _RAISED_BY_SPEAKER
+    if _REACTION.match(statement.text) and len(_WORD.findall(statement.text)) <= _REACTION_WORDS:
+        factor *= _LOWERED_BY_REACTION
+    elif _FILLER.match(statement.text) or statement.text.endswith((":", "：")):
         factor *= _LOWERED_BY_FILLER
     return factor
