@@ -12,11 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.api import Message
 from clew.errors import InvalidInput, SummarizerFailed, TooLarge
+from clew.models.embedding.hashing import HashingEmbedder
 from clew.models.guard import GuardedSummarizer, SummarizingModel
 from clew.models.server import Address
 from clew.models.summarizing.endpoint import OllamaSummarizer, OpenAiSummarizer
 from clew.models.summarizing.text import TRANSCRIPT_LIMIT_CHARS, answer_text, chat_messages, whole_sentences
+from tests.conftest import OpenMemory
 
 pytestmark = pytest.mark.requirement("COMP-6")
 
@@ -298,3 +301,45 @@ def test_a_key_with_a_line_break_is_refused_without_showing_it() -> None:
 def test_a_model_must_be_named() -> None:
     with pytest.raises(InvalidInput, match="summarizer_model"):
         OllamaSummarizer(Address("http://127.0.0.1", "", ""), 100)
+
+
+SMALL_TALK = "Nice weather today, is it not? The birds sing and the coffee is good. "
+WORK = "The export job of the ledger writes settings into the table of accounts. "
+
+
+def compacted_by(open_memory: OpenMemory, server: Server, words: str) -> set[str | None]:
+    """How a session was summarised whose user says such words while tools print a lot."""
+    memory = open_memory(HashingEmbedder(), GuardedSummarizer(openai(server), 20_000))
+    messages = []
+    for number in range(5):
+        messages += [
+            Message(role="user", text=f"{words} {WORK}Number {number}."),
+            Message(role="assistant", text=f"{WORK}It is step {number}.", tool_call_ids=(f"c{number}",)),
+            Message(role="tool", text="export const a = 1;\n" * 1500, tool_call_id=f"c{number}"),
+        ]
+    memory.ingest_batch("s", messages)
+    assert memory.flush().ok
+    assert memory.compact("s", force=True, min_turns=1).did_compact
+    return {node.method for node in memory.show_session("s").summaries}
+
+
+def test_a_cluster_with_a_decision_is_given_to_the_model_without_what_tools_printed(
+    open_memory: OpenMemory, server: Server
+) -> None:
+    server.answer = says(openai_answer(WORK * 3))
+    assert compacted_by(open_memory, server, "We decided to use PostgreSQL 16.") == {"abstractive"}
+    [request] = server.requests
+    asked = json.dumps(request)
+    assert "We decided to use PostgreSQL 16." in asked
+    assert "export const" not in asked
+
+
+def test_what_strays_from_a_cluster_with_a_decision_is_refused(open_memory: OpenMemory, server: Server) -> None:
+    server.answer = says(openai_answer("Gardening tips: water the roses every morning."))
+    assert compacted_by(open_memory, server, "We decided to use PostgreSQL 16.") == {"extractive"}
+    assert len(server.requests) == 1
+
+
+def test_a_short_cluster_without_a_decision_is_not_worth_a_call(open_memory: OpenMemory, server: Server) -> None:
+    assert compacted_by(open_memory, server, SMALL_TALK) == {"extractive"}
+    assert server.requests == []

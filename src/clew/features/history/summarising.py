@@ -16,7 +16,7 @@ import numpy as np
 from clew.core.collections import Collection, CollectionKind
 from clew.core.ids import memory_id, summary_id
 from clew.core.lineage import Lineage
-from clew.core.model import Provenance, Record, Role, Trust, least
+from clew.core.model import Kind, Provenance, Record, Role, Trust, least
 from clew.errors import EmbedderFailed, SummarizerFailed
 from clew.features.gate.rules import grade
 from clew.features.history import confidence, summary
@@ -29,18 +29,31 @@ from clew.kernel.parts import Parts
 from clew.kernel.quoting import speaker_of
 from clew.kernel.views import Summary
 from clew.storage.protocol import NewSummary, Task
+from clew.text.grading.kinds import kind_of_text
 from clew.text.own_text import without_own
 from clew.text.sanitise import projection, withheld
+from clew.text.speech import own_words
 from clew.text.terms import analyse, passage_text
 
 ABSTRACT_ALIGNMENT = 0.65
 """A model's text is taken only if it is this near to the middle of its sources."""
 
 ABSTRACT_GATE = 0.60
-"""A model summarises only clusters whose turns are on average this worth keeping, since a call takes seconds."""
+"""A model summarises a cluster whose turns are on average this worth keeping. A call takes seconds, so not all
+clusters are worth one."""
+
+ABSTRACT_DECISIONS = 1
+"""Or one in which the user decided or laid down this many things: how they hang together is lost in quotes."""
+
+ABSTRACT_SPEECH_CHARS = 4_000
+"""Or one in which so much was said that quotes can show only a small part of it."""
 
 ABSTRACT_TOKENS = 400
 MAX_TRANSCRIPT_CHARS = 24_000
+
+
+_LAID_DOWN = (Kind.DECISION, Kind.PREFERENCE)
+_TOOL_ROLES = (Role.TOOL_CALL, Role.TOOL_RESULT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +156,7 @@ class Summariser:
         self, cluster: Sequence[Covered], prior: Sequence[Covered], later: Sequence[Covered] = ()
     ) -> tuple[NewSummary, Covered] | None:
         """A summary strictly smaller than its turns; None where there is none. `later` are the turns that follow."""
-        vectors = self._vectors(cluster)
+        vectors = self._vectors([node for node in cluster if node.source.role not in _TOOL_ROLES] or cluster)
         following = [node.source for node in later if node.trust is not Trust.QUARANTINED]
         by_words = partial(summary.summarise, later=following)
         written = self._abstract(cluster, prior, vectors) or self._extract(by_words, cluster, prior, vectors)
@@ -176,10 +189,11 @@ class Summariser:
     def _abstract(self, cluster: Sequence[Covered], prior: Sequence[Covered], vectors: Grid | None) -> _Text | None:
         """A model's summary of a cluster that matters; None where the model is not asked, fails, or strays."""
         model = self._parts.summarizer
-        if model is None or vectors is None or not model.ready() or not self._matters(cluster):
+        if model is None or vectors is None or not model.ready():
             return None
-        transcript = "\n".join(f"{node.source.who}: {projection(node.source.text)}" for node in cluster)
-        if len(transcript) > MAX_TRANSCRIPT_CHARS:  # a part cannot represent the whole
+        transcript = summary.transcript([node.source for node in cluster])
+        matters = len(transcript) >= ABSTRACT_SPEECH_CHARS or self._matters(cluster)
+        if not matters or len(transcript) > MAX_TRANSCRIPT_CHARS:  # a part cannot represent the whole
             return None
         below = sum(node.tokens for node in cluster)
         try:
@@ -197,8 +211,11 @@ class Summariser:
         return _Text(made.text, "abstractive", vector, confidence.of_space(alignment, coverage), made.confidence)
 
     def _matters(self, cluster: Sequence[Covered]) -> bool:
-        """Whether the user's turns in it are on average worth keeping."""
+        """Whether the user decided something in it, or the user's turns are on average worth keeping."""
         turns = [node.record for node in cluster if node.record is not None and node.record.role is Role.USER]
+        decided = sum(kind_of_text(own_words(turn.text), turn.role) in _LAID_DOWN for turn in turns)
+        if decided >= ABSTRACT_DECISIONS:
+            return True
         return bool(turns) and sum(map(self._gate, turns)) / len(turns) >= ABSTRACT_GATE
 
     def _gate(self, turn: Record) -> float:
