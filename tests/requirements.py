@@ -96,7 +96,7 @@ REQUIREMENTS: dict[str, str | Planned] = {
     "USE-1": DONE,
     "USE-2": DONE,
     "USE-3": Planned(("every task it applies to",)),
-    "USE-4": Planned(),
+    "USE-4": DONE,
     "USE-5": Planned(("shown once",)),
     "USE-6": Planned(("while no daemon runs",)),
     "OBS-1": DONE,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from clew.core.model import Provenance, Record, Trust
+from clew.core.model import Provenance, Record, Role, Trust
 from clew.kernel.parts import Parts
+from clew.text import calls
 from clew.text.excerpts import one_line
 from clew.text.framing import Quoted, spoken
 
@@ -33,12 +34,23 @@ def render_turn(turn: Record) -> str:
     return spoken(one_line(speaker_of(turn), MAX_WHO_CHARS), turn.text, _warning(turn))
 
 
-def when(record: Record, now_ms: int) -> str:
+def when(record: Record, now_ms: int, *, to_the_minute: bool = False) -> str:
     """The day something was said, and the minute if it is recent or to come. A summary names its own span of time."""
     if record.provenance is Provenance.SUMMARY:
         return ""
-    is_recent = now_ms - record.ts_ms < _RECENT_MS
-    return _minute(record.ts_ms // 60_000) if is_recent else _day(record.ts_ms // 86_400_000)
+    to_the_minute = to_the_minute or now_ms - record.ts_ms < _RECENT_MS
+    return _minute(record.ts_ms // 60_000) if to_the_minute else _day(record.ts_ms // 86_400_000)
+
+
+def readable(record: Record) -> str:
+    """The text as a reader wants it: an assistant's words with what it did, and not the arguments of its calls."""
+    if record.role is not Role.ASSISTANT or record.provenance is not Provenance.ASSISTANT_TURN:
+        return record.text
+    made = calls.calls(record.text)
+    if not made:
+        return record.text
+    did = calls.tell([calls.Step(call, "", failed=False, places=()) for call in made])
+    return f"{calls.speech(record.text)}\n[did: {did}]".strip()
 
 
 @lru_cache(maxsize=4096)

@@ -89,6 +89,8 @@ def claim(text: str) -> Claim | None:
         return None
     subject, value = _single_valued(words)
     numbers, named = _numbers(words)
+    for code in _CODE.finditer(text):
+        named[code[1].lower()] = named.get(code[1].lower(), frozenset()) | {code[2]}
     return Claim(
         content=content,
         numbers=numbers,
@@ -136,6 +138,8 @@ _WORD = re.compile(
     r"|[^\W\d_]+(?:['’-][^\W\d_]+){0,3}|[%€$£=:]"
 )
 _VERSION = re.compile(r"\bv(?=\d)")
+_CODE = re.compile(r"\b([A-Z]{1,6})-?(\d{1,8})\b")
+"""A thing by its code, such as `P-002` or `INV7`: another number is another thing."""
 
 _DENIALS = frozenset("not no never without cannot neither nor none nothing nobody stopped".split())
 _EMPHASIS = frozenset("always yes really still now currently longer anymore any more also just please ever".split())

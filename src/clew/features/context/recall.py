@@ -31,7 +31,7 @@ from clew.features.context.receipt import Assembly, frame_tokens
 from clew.features.facts.truth import Truth
 from clew.index.search import Query
 from clew.kernel.parts import Parts
-from clew.kernel.quoting import line_tokens, quote_line
+from clew.kernel.quoting import line_tokens, quote_line, readable
 from clew.kernel.search import Found, best, origin, without_repeats
 from clew.text.excerpts import excerpt, pointer
 from clew.text.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, numbered, unnumbered
@@ -195,7 +195,7 @@ def _with_truth(said: Quoted, truth: Truth, record: Record) -> Quoted:
 
 def _show(found: Found, query: Query, allowance: int) -> str:
     """The text, cut to the share of one item; of a summary, which can be opened, the part the question asks for."""
-    text = found.record.text
+    text = readable(found.record)
     wanted = (*query.terms.words, *query.terms.exact)
     if found.record.collection.kind is CollectionKind.REPLIES:
         return excerpt(text, wanted, min(int(allowance * _ITEM_SHARE) * 4, _REPLY_CHARS))

@@ -30,6 +30,7 @@ class Lane(StrEnum):
     FACTS = "facts"
     PLANS = "plans"
     GRAPH = "graph"
+    STATE = "state"
 
 
 class Reason(StrEnum):
@@ -51,6 +52,8 @@ class Reason(StrEnum):
     DUE = "due"
     STALE = "stale"
     ENDED = "ended"
+    QUESTION = "question"
+    PAYLOAD = "payload"
 
 
 INCLUDED = frozenset({Reason.RELEVANT, Reason.DISSENT, Reason.DUE})

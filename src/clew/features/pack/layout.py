@@ -8,12 +8,13 @@ frame, and nothing in it can end its quotation.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from clew.core.model import Kind, Record, Trust
 from clew.features.pack.choice import Choice, Reason
-from clew.kernel.quoting import speaker_of, when
+from clew.kernel.quoting import readable, speaker_of, when
 from clew.text import framing
 from clew.text.excerpts import Layer, one_line, overview
 from clew.text.framing import PACK_CLOSE, PACK_OPEN, Quoted, frame
@@ -34,12 +35,19 @@ _HOME = re.compile(
 )
 
 
+_TEMPORARY = re.compile(
+    r"(?<![\w.~-])(?:/private)?/(?:var/folders/[^\s/]{1,8}/[^\s/]{1,64}/[A-Z]|tmp|var/tmp)"
+    r"(?=[/\s\"'`<>|:*?,;.)\]]|$)"
+)
+"""A folder for temporary files: its files are gone, and its name may tell who used the machine."""
+
+
 def without_private_paths(text: str, folders: Iterable[str] = ()) -> str:
-    """The text with home folders, and the given folders, shown as `~`."""
+    """The text with home folders, folders for temporary files and the given folders shown as `~`."""
     for folder in folders:
         if folder in text:
             text = text.replace(folder, "~")
-    return _HOME.sub("~", text) if "/" in text or "\\" in text else text
+    return _TEMPORARY.sub("~", _HOME.sub("~", text)) if "/" in text or "\\" in text else text
 
 
 READ_CHARS = 64_000
@@ -53,12 +61,22 @@ _CHARS_PER_TOKEN = 8
 # --- quoting ------------------------------------------------------------------------------------------
 
 
-def quote_record(record: Record, now_ms: int, private: Sequence[str], *, shows_ref: bool = False) -> Quoted:
+def quote_all(choices: Sequence[Choice], now_ms: int, private: Sequence[str], *, shows_refs: bool) -> None:
+    """Quotes each choice. Those of one day show the minute, so that a reader can tell the last word."""
+    days = Counter(when(choice.record, now_ms) for choice in choices)
+    for choice in choices:
+        one_of_several = days[when(choice.record, now_ms)] > 1
+        choice.quoted = quote_record(choice.record, now_ms, private, shows_ref=shows_refs, to_the_minute=one_of_several)
+
+
+def quote_record(
+    record: Record, now_ms: int, private: Sequence[str], *, shows_ref: bool = False, to_the_minute: bool = False
+) -> Quoted:
     """A record as its line would show all of it: with a warning where it deserves one, and without private paths."""
     return Quoted(
-        when=when(record, now_ms),
+        when=when(record, now_ms, to_the_minute=to_the_minute),
         who=one_line(without_private_paths(speaker_of(record), private), _WHO_CHARS),
-        text=without_private_paths(record.text, private),
+        text=without_private_paths(readable(record), private),
         trust=record.trust if record.trust is Trust.UNTRUSTED else "",
         payload=_payload(record),
         ref=record.ref if shows_ref else "",

@@ -11,11 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 
-from clew.core.model import Trust
+from clew.core.model import Provenance, Role, Trust
 from clew.core.relevance import related
 from clew.features.pack.choice import Choice, Reason, importance_of, superseded_by
 from clew.features.pack.dissent import place_dissent
+from clew.text.calls import speech
 from clew.text.grading.importance import Label
+from clew.text.grading.salience import is_idle, is_narration, only_asks
+from clew.text.sentences import split
+from clew.text.speech import own_words
 from clew.text.terms import fold
 
 STRONGER = 0.1
@@ -150,6 +154,19 @@ def _refusal(item: Choice, policy: Policy, holding: set[str]) -> Reason | None:
         return Reason.KIND
     if importance_of(record) == Label.IGNORE and item.similarity < policy.strong_similarity:
         return Reason.IMPORTANCE
+    return _says_nothing(item)
+
+
+def _says_nothing(item: Choice) -> Reason | None:
+    """An earlier question is no answer, and a turn of calls alone says nothing."""
+    record = item.record
+    if record.role is Role.ASSISTANT and record.provenance is Provenance.ASSISTANT_TURN:
+        words = speech(record.text[:_SAME_TEXT_CHARS])
+        has_calls = len(words) < min(len(record.text), _SAME_TEXT_CHARS)
+        idle = all(is_narration(piece) or is_idle(piece) for piece in split(words))
+        return Reason.PAYLOAD if has_calls and idle else None
+    if record.role is Role.USER and record.provenance in (Provenance.USER_TURN, Provenance.MEMORY):
+        return Reason.QUESTION if only_asks(own_words(record.text[:_SAME_TEXT_CHARS])) else None
     return None
 
 

@@ -17,7 +17,7 @@ from clew.core.collections import GLOBAL, LORE, Collection, readings_of
 from clew.core.marks import Mark
 from clew.core.model import Record
 from clew.core.ranking import RECENCY_DECAYS, SIMILARITY_ALONE, Weights
-from clew.core.relevance import BY_NAME
+from clew.core.relevance import FAINT, Shared
 from clew.features.facts.truth import owners_of
 from clew.features.graph.walk import Led, lead_to
 from clew.features.pack.choice import Choice, Lane, refs_in, superseded_by
@@ -206,11 +206,17 @@ def _visible(parts: Parts, lead: Led, searched: Iterable[Collection]) -> Record 
 
 
 def _unfound(record: Record) -> Choice:
-    return Choice(unsought(record), Lane.GRAPH, origin(record), 0.0, 0.0)
+    return Choice(unsought(record), Lane.GRAPH, origin(record), 0.0, 0.0, Shared())
+
+
+def _by_path(own: Shared) -> Shared:
+    """A path through the graph makes a record worth a place beside what is clear, and is not clear by itself: the names
+    of many things are common words."""
+    return own if own.is_clear else Shared(max(own.similarity, FAINT), own.lexical, own.words, by_meaning=True)
 
 
 def _bring_nearer(choice: Choice, similarity: float, path: tuple[str, ...]) -> None:
     """A record that was found by itself keeps its own similarity where that is greater."""
     if choice.similarity < similarity:
         choice.similarity, choice.score = similarity, max(choice.score, similarity)
-        choice.shared, choice.lane, choice.path = BY_NAME, Lane.GRAPH, path
+        choice.shared, choice.lane, choice.path = _by_path(choice.shared), Lane.GRAPH, path

@@ -14,11 +14,12 @@ from clew.core.model import Kind
 from clew.core.ranking import WORDS_ALONE
 from clew.errors import InvalidInput
 from clew.features.lifecycle.archive import bring_back, home_ref
-from clew.features.pack.choice import Choice, Reason, importance_of
-from clew.features.pack.layout import arrange, fit, line, quote_record, render, whole
+from clew.features.pack.choice import Choice, Lane, Reason, importance_of
+from clew.features.pack.layout import arrange, fit, line, quote_all, render, whole
 from clew.features.pack.operations import Bundle, Pack, PackItem, PackRequest
 from clew.features.pack.rules import Policy, relax, select
-from clew.features.pack.search import add_from_graph, find_choices, routes
+from clew.features.pack.search import Route, add_from_graph, find_choices, routes
+from clew.features.pack.state import asks_for_state, find_state
 from clew.features.pack.trace import Decision, Stopwatch, stored_trace, trace_of
 from clew.features.pack.truth import check_truth
 from clew.index.search import Query
@@ -32,8 +33,8 @@ from clew.storage.protocol import Place
 from clew.text.framing import PACK_CLOSE, PACK_OPEN
 
 MAX_BUDGET_TOKENS = 1_000_000
-DEFAULT_ITEMS = 12
-"""Items of a pack where the caller names no limit: about one for 100 tokens of the usual budget."""
+DEFAULT_ITEMS = 8
+"""Items of a pack where the caller names no limit. Of those beyond, one in six bears on the question."""
 MAX_ITEMS = 100
 _WIDEST_NUMBER = MAX_ITEMS
 NOTHING_KNOWN = "nothing relevant is known"
@@ -77,8 +78,13 @@ def decide(parts: Parts, request: PackRequest[Any]) -> Decision:
         watch.lap("question")
         choices, unseen = find_choices(parts, query, lanes, policy)
         watch.lap("search")
-        choices = add_from_graph(parts, request, choices, lanes)
-        watch.lap("graph")
+        if request.user_id is not None and asks_for_state(request.query):
+            choices = find_state(parts, request.user_id, request.exclude_session or request.session_id)
+            lanes.append(Route(Lane.STATE, ()))
+            watch.lap("state")
+        else:
+            choices = add_from_graph(parts, request, choices, lanes)
+            watch.lap("graph")
         choices = check_truth(parts, request.user_id, choices, policy.min_similarity, query.now_ms)
         watch.lap("facts and plans")
     policy = relax(policy, choices)
@@ -133,8 +139,7 @@ def _lay_out(
     parts: Parts, request: PackRequest[Any], chosen: Sequence[Choice], query: Query, policy: Policy
 ) -> list[Choice]:
     """What fits, in the order of the text. Lines count as they will be rendered, and the whole is counted once more."""
-    for choice in chosen:
-        choice.quoted = quote_record(choice.record, query.now_ms, (str(parts.config.data_dir),), shows_ref=request.refs)
+    quote_all(chosen, query.now_ms, (str(parts.config.data_dir),), shows_refs=request.refs)
 
     def cost(choice: Choice) -> int:
         against = _WIDEST_NUMBER if choice.contradicts else None

@@ -16,6 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
+from clew.text import sentences
 from clew.text.grading import signs as gate_patterns
 from clew.text.terms import analyse
 
@@ -99,6 +100,14 @@ def is_idle(text: str) -> bool:
     if _EXACT.search(text) or is_question(text) or not text.isascii():
         return False
     return len(words) <= _FEW_WORDS or (len(words) <= 2 * _FEW_WORDS and _FILLER.match(text) is not None)
+
+
+def only_asks(text: str) -> bool:
+    """Whether a text is made of questions, and of idle words around them."""
+    pieces = sentences.split(text)
+    asked = [piece for piece in pieces if is_question(piece)]
+    rest = [piece for piece in pieces if not is_question(piece)]
+    return bool(asked) and all(is_idle(piece) or _REACTION.match(piece) or _FILLER.match(piece) for piece in rest)
 
 
 def is_narration(text: str) -> bool:

@@ -1,0 +1,114 @@
+"""A pack shows what was said and done: no earlier question, no arguments of calls, the state of things when asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clew.api import Message, Pack, Trace
+from clew.engine import Memory
+from clew.features.pack.choice import Reason
+from clew.features.pack.state import asks_for_state
+from clew.text.calls import render_call
+from clew.text.dissent import conflict
+from tests.conftest import NOW_MS
+
+pytestmark = pytest.mark.requirement("USE-4", "USE-5")
+
+DAY_MS = 86_400_000
+
+
+def talk(memory: Memory, *said: tuple[str, str], session: str = "then", before_ms: int = 30 * DAY_MS) -> None:
+    messages = [
+        Message(role=role, text=text, id=f"m{place}", ts=NOW_MS - before_ms + place * 60_000)
+        for place, (role, text) in enumerate(said)
+    ]
+    memory.ingest_batch(session, messages, user_id="u")
+    assert memory.flush().ok
+
+
+def reasons(trace: Trace | None) -> dict[str, str]:
+    assert trace is not None
+    return {candidate.ref: candidate.reason for candidate in trace.candidates}
+
+
+def packed(memory: Memory, query: str, **given: Any) -> list[str]:
+    return [item.text for item in memory.call(Pack(query=query, user_id="u", **given)).items]
+
+
+def test_an_earlier_question_is_no_answer(memory: Memory) -> None:
+    talk(
+        memory,
+        ("user", "Which port does the staging server listen on?"),
+        ("user", "The staging server listens on port 8080."),
+    )
+    bundle = memory.call(Pack(query="staging server port", user_id="u", trace=True))
+    assert [item.text for item in bundle.items] == ["The staging server listens on port 8080."]
+    assert reasons(bundle.trace)["turns:u/then/m0"] == Reason.QUESTION
+
+
+def test_a_turn_of_calls_alone_is_left_out_and_others_tell_what_was_done(memory: Memory) -> None:
+    edit = render_call("edit", {"path": "src/footer.ts", "newText": "const footer = dim(color);"})
+    talk(
+        memory,
+        ("assistant", f"Let me change the footer color:\n\n{edit}"),
+        ("assistant", f"The footer color was hard-coded, so I use the dim token.\n\n{edit}"),
+    )
+    bundle = memory.call(Pack(query="footer color dim token", user_id="u", trace=True))
+    assert [item.text for item in bundle.items] == [
+        "The footer color was hard-coded, so I use the dim token.\n[did: edited src/footer.ts]"
+    ]
+    assert reasons(bundle.trace)["replies:u/then/m0"] == Reason.PAYLOAD
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what did we do last time?", "catch me up", "where did we leave off", "What's the status?", "ok, let's continue",
+     "any open tasks?", "wo waren wir stehen geblieben?", "我们上次做了什么"],
+)  # fmt: skip
+def test_a_vague_question_gets_what_was_last(memory: Memory, question: str) -> None:
+    talk(memory, ("user", "what did we do about the logo?"), ("user", "Paint the logo green."), session="older")
+    talk(
+        memory,
+        ("user", "Port footer.ts to the new theme."),
+        ("assistant", "The footer uses the dim token now, and the tests pass."),
+        ("user", "thanks"),
+        before_ms=DAY_MS,
+    )
+    shown = packed(memory, question)
+    assert "Port footer.ts to the new theme." in shown
+    assert "The footer uses the dim token now, and the tests pass." in shown
+    assert not {"thanks", "what did we do about the logo?"} & set(shown)
+
+
+@pytest.mark.parametrize(
+    "question", ["what did we do about the footer?", "what is the state of matter of ice?", "plans for the new kitchen"]
+)
+def test_a_question_that_names_something_is_not_vague(question: str) -> None:
+    assert not asks_for_state(question)
+
+
+def test_nothing_of_another_user_is_in_the_state(memory: Memory) -> None:
+    memory.ingest("theirs", "user", "Port footer.ts to the new theme.", user_id="v")
+    assert memory.flush().ok
+    assert packed(memory, "catch me up") == []
+
+
+def test_items_of_one_day_carry_the_time(memory: Memory) -> None:
+    talk(memory, ("user", "The release color is red."), ("user", "The release color is blue after all."))
+    text = memory.call(Pack(query="release color", user_id="u")).bundle_text
+    moments = [line.split('"')[1] for line in text.split("\n") if line.startswith("[")]
+    assert len(set(moments)) == 2
+    assert all(len(moment) == len("2026-01-01 10:00") for moment in moments)
+
+
+def test_temporary_folders_do_not_leave(memory: Memory) -> None:
+    talk(memory, ("user", "The release picture is /var/folders/49/l4171l3n2/T/shots/one.txt and /tmp/x/two.txt."))
+    assert packed(memory, "release picture") == ["The release picture is ~/shots/one.txt and ~/x/two.txt."]
+
+
+@pytest.mark.requirement("PACK-5")
+def test_things_with_other_codes_do_not_contradict_each_other() -> None:
+    assert conflict("Pump P-002 runs at 4 bar.", "Pump P-005 runs at 6 bar.") is None
+    assert conflict("Pump P-002 runs at 4 bar.", "Pump P-002 runs at 6 bar.") is not None
