@@ -293,3 +293,10 @@ def test_a_question_names_a_repository_by_its_address() -> None:
     named = named_in(cast(GraphView, View()), "what about https://github.com/acme/widget and the Falcon?")
     assert "acme/widget" in named
     assert "falcon" in named
+
+
+@pytest.mark.requirement("USE-1")
+def test_the_arguments_of_a_call_name_files_and_nothing_else() -> None:
+    written = "I move Redis out.\n\n[calls edit]\npath: src/cache.py\nnewText: We decided to use Kafka and PostgreSQL."
+    found = named(extract(written, {}, Provenance.ASSISTANT_TURN, Role.ASSISTANT))
+    assert found == {"tool:Redis", "file:src/cache.py"}

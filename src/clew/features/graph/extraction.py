@@ -28,10 +28,11 @@ from clew.features.graph.names import (
     project_named,
     traces_in,
 )
+from clew.text.calls import speech
 from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, canonical, in_order, named
 from clew.text.own_text import without_own
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Goes up with every change to the rules; Clew then reads all records again, once."""
 
 MAX_ENTITIES = 16
@@ -95,7 +96,11 @@ def extract(text: str, metadata: Metadata, provenance: Provenance, role: Role | 
     elif isinstance(metadata.get("source_doc"), str):
         _read_note(gathered, text, metadata)
     else:
-        _read(gathered, text, names_in(text), _project_of_turn(metadata))
+        said = speech(text) if role is Role.ASSISTANT else text
+        _read(gathered, said, names_in(said), _project_of_turn(metadata))
+        if len(said) < len(text):  # files and the like in its calls; their content names nothing
+            behind = text[len(said) :]
+            _read(gathered, behind, traces_in(behind), _project_of_turn(metadata))
         _add_speaker(gathered, metadata)
     return gathered.extract()
 
