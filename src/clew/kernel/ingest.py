@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import msgspec
+
 from clew.core.collections import Collection
 from clew.core.ids import checked_id, turn_id, turn_name
 from clew.core.marks import By, Mark, set_by
@@ -19,6 +21,7 @@ from clew.kernel.operations import Ingest, IngestBatch, IngestBatchReceipt, Inge
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
 from clew.storage.protocol import NewRecord, NewTurn, Place, Task
+from clew.text.calls import render_call
 from clew.text.own_text import without_own
 from clew.text.speakers import other_writer
 
@@ -39,6 +42,7 @@ def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
     taken = []
     for message in request.messages:
         ts_ms = now_ms if message.ts is None else checked_ts(message.ts)
+        message = _with_calls(message)  # noqa: PLW2901 — from here on it is the turn as it is kept
         intake = _take_in(parts, request, message, ts_ms)
         same = (message.role, ts_ms, intake.draft.text)
         turns.append(_turn(parts, request, message, intake, seen[same]))
@@ -111,6 +115,16 @@ def _take_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) -> 
         metadata=_turn_metadata(message),
         source=message.source if writer is None else f"host:{writer}",
     )
+
+
+def _with_calls(message: Message) -> Message:
+    """The turn with its calls written behind its words."""
+    if not message.calls:
+        return message
+    written = [message.text, *(render_call(call.name, call.arguments) for call in message.calls)]
+    ids = message.tool_call_ids or tuple(call.id for call in message.calls if call.id is not None)
+    text = "\n\n".join(part for part in written if part.strip())
+    return msgspec.structs.replace(message, text=text, tool_call_ids=ids, calls=())
 
 
 def _turn(parts: Parts, batch: IngestBatch, message: Message, intake: Intake, occurrence: int) -> NewTurn:

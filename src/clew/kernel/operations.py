@@ -205,6 +205,17 @@ class Journal(Answer, frozen=True):
     """Newest first."""
 
 
+class ToolCall(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """One call of a tool, as the assistant made it."""
+
+    name: str
+    """The tool."""
+    arguments: JsonObject = field(default_factory=dict)
+    """Its arguments by name. Clew keeps the first 2,000 characters for search, and never reads them as words."""
+    id: str | None = None
+    """The host's id of the call, which its result names as `toolCallId`."""
+
+
 class Message(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """One turn as a caller gives it.
 
@@ -223,8 +234,10 @@ class Message(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_
     """When it was said, in milliseconds since 1970; else now."""
     speaker: str | None = None
     """The speaker's name; becomes searchable."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tool calls this turn makes, with what they ask for. Clew writes them behind the text."""
     tool_call_ids: tuple[str, ...] = ()
-    """The tool calls this turn makes."""
+    """The ids of the tool calls this turn makes, where `calls` does not give them."""
     tool_call_id: str | None = None
     """The tool call this turn answers."""
     source: str | None = None

@@ -33,6 +33,7 @@ from clew.kernel.operations import (
     Search,
     SearchResult,
     Status,
+    ToolCall,
 )
 
 
@@ -41,15 +42,15 @@ class KernelMethods(Calls):
 
     def ingest(
         self, session_id: str, role: str, text: str, *, id: str | None = None, ts: int | None = None,
-        speaker: str | None = None, tool_call_ids: Sequence[str] = (), tool_call_id: str | None = None,
-        source: str | None = None, metadata: JsonObject | None = None, user_id: str | None = None,
-        heartbeat: bool = False,
+        speaker: str | None = None, calls: Sequence[ToolCall] = (), tool_call_ids: Sequence[str] = (),
+        tool_call_id: str | None = None, source: str | None = None, metadata: JsonObject | None = None,
+        user_id: str | None = None, heartbeat: bool = False,
     ) -> IngestReceipt:  # fmt: skip
         """Keeps one turn. Returns when it is durable."""
         return self.call(Ingest(
             session_id=session_id, message=Message(role=role, text=text, id=id, ts=ts, speaker=speaker,
-            tool_call_ids=tuple(tool_call_ids), tool_call_id=tool_call_id, source=source, metadata=metadata or {}),
-            user_id=user_id, heartbeat=heartbeat,
+            calls=tuple(calls), tool_call_ids=tuple(tool_call_ids), tool_call_id=tool_call_id, source=source,
+            metadata=metadata or {}), user_id=user_id, heartbeat=heartbeat,
         ))  # fmt: skip
 
     def ingest_batch(
@@ -142,15 +143,15 @@ class AsyncKernelMethods(AsyncCalls):
 
     async def ingest(
         self, session_id: str, role: str, text: str, *, id: str | None = None, ts: int | None = None,
-        speaker: str | None = None, tool_call_ids: Sequence[str] = (), tool_call_id: str | None = None,
-        source: str | None = None, metadata: JsonObject | None = None, user_id: str | None = None,
-        heartbeat: bool = False,
+        speaker: str | None = None, calls: Sequence[ToolCall] = (), tool_call_ids: Sequence[str] = (),
+        tool_call_id: str | None = None, source: str | None = None, metadata: JsonObject | None = None,
+        user_id: str | None = None, heartbeat: bool = False,
     ) -> IngestReceipt:  # fmt: skip
         """Keeps one turn. Returns when it is durable."""
         return await self.call(Ingest(
             session_id=session_id, message=Message(role=role, text=text, id=id, ts=ts, speaker=speaker,
-            tool_call_ids=tuple(tool_call_ids), tool_call_id=tool_call_id, source=source, metadata=metadata or {}),
-            user_id=user_id, heartbeat=heartbeat,
+            calls=tuple(calls), tool_call_ids=tuple(tool_call_ids), tool_call_id=tool_call_id, source=source,
+            metadata=metadata or {}), user_id=user_id, heartbeat=heartbeat,
         ))  # fmt: skip
 
     async def ingest_batch(
