@@ -134,6 +134,7 @@ def test_an_interrupted_run_leaves_no_folder(locomo: Path, clew: Clew, tmp_path:
         "import os, signal, sys\n"
         "from bench.retrieval import clew_memory\n"
         "from clew.faces.cli.main import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a test run in the background ignores it
         "def interrupted(*_):\n"
         "    print(len(os.listdir(os.environ['TMPDIR'])), file=sys.stderr)\n"
         "    signal.raise_signal(signal.SIGINT)\n"
