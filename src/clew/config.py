@@ -12,10 +12,12 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from clew.core.collections import Collection
 from clew.core.predicates import registry
 from clew.errors import InvalidInput
 
@@ -135,6 +137,15 @@ class Config:
     @property
     def endpoint(self) -> str:
         return self.listen or f"unix:{self.data_dir / 'clew.sock'}"
+
+    def redaction_of(self, *collections: Collection) -> str:
+        """The policy for a text in these collections: the first setting that names one of them decides."""
+        names = [name for collection in collections for name in collection.setting_names]
+        for setting in self.redaction_scopes:
+            pattern, _, policy = setting.rpartition("=")
+            if any(fnmatchcase(name, pattern) for name in names):
+                return policy
+        return self.redaction
 
     @property
     def frame_limit_bytes(self) -> int:

@@ -93,6 +93,17 @@ _SCOPES = (
     | dict.fromkeys((CollectionKind.FACTS, CollectionKind.PLANS), Scope.USER)
 )
 _TURNS = frozenset({CollectionKind.SESSION, CollectionKind.RAW, CollectionKind.TURNS, CollectionKind.REPLIES})
+_NAMED_BY_OWNER = frozenset(
+    {
+        CollectionKind.TURNS,
+        CollectionKind.REPLIES,
+        CollectionKind.RAW,
+        CollectionKind.SUMMARIES,
+        CollectionKind.GUIDANCE,
+        CollectionKind.LEDGER,
+    }
+)
+"""Kinds of collection that settings name by the user or session they belong to."""
 _ARCHIVE: Final = "archive:"
 _LONGEST_NAME = MAX_ID_LENGTH + 64
 """Names have a prefix before the longest id."""
@@ -144,6 +155,16 @@ class Collection(str):
     @property
     def scope(self) -> Scope:
         return _SCOPES.get(self.kind, Scope.GLOBAL)
+
+    @property
+    def setting_names(self) -> tuple[str, str]:
+        """How settings may name it: by its name, or by its user or session, as `user:ann` or `session:s1`."""
+        home = self.home
+        if home.kind not in _NAMED_BY_OWNER:
+            return self, home
+        if home.user_id is not None:
+            return self, f"{CollectionKind.MEMORIES}:{home.user_id}"
+        return self, home if home.session_id is None else f"{CollectionKind.SESSION}:{home.session_id}"
 
     @property
     def is_raw(self) -> bool:

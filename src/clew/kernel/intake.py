@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
@@ -43,17 +42,6 @@ SOURCE_URL = "sourceUrl"
 WRITTEN_BY_THE_OPERATOR = frozenset({Provenance.AUTHORED, Provenance.NOTE})
 _GRADED = frozenset({CollectionKind.MEMORIES, CollectionKind.GLOBAL, CollectionKind.LEDGER})
 """Kinds of collection whose records are kept for what they say, and graded by it."""
-_SCOPED_BY_OWNER = frozenset(
-    {
-        CollectionKind.TURNS,
-        CollectionKind.REPLIES,
-        CollectionKind.RAW,
-        CollectionKind.SUMMARIES,
-        CollectionKind.GUIDANCE,
-        CollectionKind.LEDGER,
-    }
-)
-"""Kinds of collection that settings name by the user or session they belong to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +146,7 @@ def grade_value(grade: importance.Grade) -> JsonObject:
 
 def policy_of(parts: Parts, *collections: Collection) -> Policy:
     """How redaction treats a text for these collections: the first setting that names one of them decides."""
-    scopes = [scope for name in collections for scope in (name, _owner_scope(name))]
-    for setting in parts.config.redaction_scopes:
-        pattern, _, policy = setting.rpartition("=")
-        if any(fnmatchcase(scope, pattern) for scope in scopes):
-            return Policy(policy)
-    return Policy(parts.config.redaction)
+    return Policy(parts.config.redaction_of(*collections))
 
 
 def redact_value(parts: Parts, value: Any, *collections: Collection) -> Any:
@@ -226,13 +209,3 @@ def _names_in(metadata: Metadata) -> list[str]:
     """The names that a text claims to be from."""
     names = (metadata.get(key) for key in ("speaker", "toolName"))
     return [name for name in names if isinstance(name, str) and name]
-
-
-def _owner_scope(collection: Collection) -> str:
-    """The user or session a collection belongs to, as a scope is named in the settings: `user:ann`, `session:s1`."""
-    home = collection.home
-    if home.kind not in _SCOPED_BY_OWNER:
-        return home
-    if home.user_id is not None:
-        return f"user:{home.user_id}"
-    return home if home.session_id is None else f"session:{home.session_id}"
