@@ -26,6 +26,7 @@ CONTENDERS = {
     "clew hook, prompt": ["-c", ENTRY, "hook", "claude-code", "UserPromptSubmit"],
     "clew hook, tool": ["-c", ENTRY, "hook", "claude-code", "PostToolUse"],
     "clew hook, no daemon": ["-c", ENTRY, "hook", "claude-code", "Stop", "--data", os.devnull],
+    "clew hook, spool": ["-c", ENTRY, "hook", "claude-code", "PostToolUse", "--endpoint", "unix:/nowhere"],
     "clew --version": ["-c", ENTRY, "--version"],
 }
 

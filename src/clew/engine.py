@@ -37,6 +37,7 @@ from clew.models.tokens import CachedCounter, make_counter
 from clew.storage.protocol import Store
 from clew.storage.sqlite import SqliteStore
 from clew.text.terms import ANALYSER_VERSION
+from clew.wire.spool import SpoolState
 
 R = TypeVar("R")
 
@@ -136,6 +137,7 @@ class Memory(api.MemoryApi):
         parts = self._parts
         counts = parts.store.counts()
         trouble = parts.meaning.health()
+        spool = SpoolState(str(parts.config.data_dir))
         return api.Status(
             ok=True,
             message="ok" if trouble is None else f"degraded: {trouble}",
@@ -154,6 +156,9 @@ class Memory(api.MemoryApi):
             store_bytes=counts.store_bytes,
             quarantined_count=counts.quarantined,
             last_lifecycle=aged.ts if (aged := lifecycle.last_run(parts)) else None,
+            spool_waiting=spool.waiting,
+            spool_dropped=spool.dropped,
+            spool_set_aside=spool.set_aside,
             degraded=tuple(reason for reason in (trouble, self._summarizer_trouble) if reason),
         )
 

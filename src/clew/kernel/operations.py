@@ -176,6 +176,12 @@ class Status(Answer, frozen=True):
     """Records that wait for someone to look at them."""
     last_lifecycle: int | None = None
     """When records were last aged."""
+    spool_waiting: int = 0
+    """Events of hooks on disk that no daemon has taken in yet."""
+    spool_dropped: int = 0
+    """Events that the spool had no room for, over all time."""
+    spool_set_aside: int = 0
+    """Lines of the spool that could not be taken in."""
     degraded: tuple[str, ...] = ()
     """Why this answer is not as good as it could be; empty when it is."""
 
@@ -430,6 +436,10 @@ class AddHint(Request[Done], frozen=True):
     """The session it is about."""
     details: JsonObject = field(default_factory=dict)
     """Free JSON, kept as it is."""
+    id: str | None = None
+    """Your id of the note; the journal takes it once while it holds it, and shows it among the details."""
+    ts: int | None = None
+    """When it happened, in milliseconds since 1970; else now."""
 
 
 class ReadJournal(Request[Journal], frozen=True):

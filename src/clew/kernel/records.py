@@ -9,10 +9,11 @@ import msgspec
 from msgspec.structs import replace
 
 from clew.core.collections import Collection, CollectionKind, readings_of
+from clew.core.ids import checked_id
 from clew.core.model import Provenance, Record
 from clew.core.operation import Done
 from clew.errors import InvalidInput, NotFound, RawHistoryProtected
-from clew.kernel.intake import check_size, check_unicode, redact_value
+from clew.kernel.intake import check_size, check_unicode, checked_ts, redact_value
 from clew.kernel.operations import (
     AddHint,
     Clear,
@@ -101,8 +102,13 @@ def add_hint(parts: Parts, request: AddHint) -> Done:
     check_size("details", lambda: msgspec.json.encode(request.details), MAX_HINT_BYTES)
     check_size("hook", request.hook.encode, MAX_HINT_BYTES)
     scope = () if request.session_id is None else (Collection.session(request.session_id),)
-    hook, details = redact_value(parts, [request.hook, request.details], *scope)
-    parts.store.add_hint(parts.clock.now_ms(), hook, request.session_id, details)
+    given = request.details if request.id is None else {**request.details, "id": checked_id(request.id, "id")}
+    hook, details = redact_value(parts, [request.hook, given], *scope)
+    noted = parts.store.hints(request.session_id, MAX_PAGE) if request.id is not None else ()
+    if any(hint.hook == hook and hint.details.get("id") == details["id"] for hint in noted):
+        return Done(count=0)
+    ts_ms = parts.clock.now_ms() if request.ts is None else checked_ts(request.ts)
+    parts.store.add_hint(ts_ms, hook, request.session_id, details)
     return Done(count=1)
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from clew.api import Age, AgeReceipt, CollectionList, MemoryApi, Request
+from clew.api import Age, AgeReceipt, Answer, CollectionList, MemoryApi, Request, SpoolReceipt, TakeSpool
+from clew.config import Config
 from clew.engine import Memory
 from clew.errors import StoreError
 from clew.faces.daemon.jobs import Jobs
+from clew.wire.spool import Spool
 from tests.testing.speed import patience
 
 WAIT_SECONDS = patience(30.0)
@@ -24,7 +27,9 @@ class Failing:
         self._error: Exception | None = error
         self.again = threading.Event()
 
-    def call(self, request: Request[Any]) -> AgeReceipt | None:
+    def call(self, request: Request[Any]) -> Answer | None:
+        if isinstance(request, TakeSpool):
+            return SpoolReceipt(taken=0, unchanged=0, set_aside=0, waiting=0, dropped=0)
         if not isinstance(request, Age):
             return None
         if self._error is not None:
@@ -59,3 +64,23 @@ def test_what_the_first_context_needs_is_loaded_before_anyone_asks_and_nothing_i
     with Jobs(cast(MemoryApi, Watched())):
         assert asked.wait(WAIT_SECONDS)
     assert (memory.status().record_count, memory.collections()) == (before.record_count, CollectionList(collections=()))
+
+
+@pytest.mark.requirement("USE-6")
+def test_events_that_a_hook_leaves_on_disk_are_taken_in_while_the_daemon_runs(tmp_path: Path) -> None:
+    taken = threading.Event()
+    with Memory.open(Config(data_dir=tmp_path, embedder="none", tokenizer="estimate")) as memory:
+
+        class Watched:
+            def call(self, request: Request[Any]) -> Any:
+                answer = memory.call(request)
+                if isinstance(answer, SpoolReceipt) and answer.taken:
+                    taken.set()
+                return answer
+
+        with Jobs(cast(MemoryApi, Watched()), check_seconds=0.001):
+            with Spool(str(tmp_path), create=True) as spool:
+                message = {"role": "user", "text": "Which lamp?", "id": "h_1"}
+                spool.append(method="ingest", params={"sessionId": "s", "message": message})
+            assert taken.wait(WAIT_SECONDS)
+        assert [turn.text for turn in memory.list("session_raw:s").records] == ["Which lamp?"]

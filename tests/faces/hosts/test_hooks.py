@@ -326,7 +326,7 @@ def nobody_answers(folder: Path) -> Iterator[None]:
 def test_without_a_daemon_a_hook_says_nothing(host: str, event: str, tmp_path: Path) -> None:
     content = json.dumps(PAYLOADS[host][event]).encode()
     assert hook(host, event, content, entry=ENTRY, CLEW_HOME=str(tmp_path)) == b""
-    assert list(tmp_path.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} <= {"spool"}
 
 
 @pytest.mark.parametrize(("host", "event"), [("claude-code", "UserPromptSubmit"), ("gemini", "AfterTool")])

@@ -129,9 +129,12 @@ class KernelMethods(Calls):
         """
         return self.call(Reindex(everything=everything))
 
-    def add_hint(self, hook: str, *, session_id: str | None = None, details: JsonObject | None = None) -> Done:
+    def add_hint(
+        self, hook: str, *, session_id: str | None = None, details: JsonObject | None = None, id: str | None = None,
+        ts: int | None = None,
+    ) -> Done:  # fmt: skip
         """A host's advisory note that a session is about to be reset or has ended."""
-        return self.call(AddHint(hook=hook, session_id=session_id, details=details or {}))
+        return self.call(AddHint(hook=hook, session_id=session_id, details=details or {}, id=id, ts=ts))
 
     def journal(self, *, session_id: str | None = None, limit: int = 50) -> Journal:
         """The hosts' notes about sessions, newest first."""
@@ -230,9 +233,12 @@ class AsyncKernelMethods(AsyncCalls):
         """
         return await self.call(Reindex(everything=everything))
 
-    async def add_hint(self, hook: str, *, session_id: str | None = None, details: JsonObject | None = None) -> Done:
+    async def add_hint(
+        self, hook: str, *, session_id: str | None = None, details: JsonObject | None = None, id: str | None = None,
+        ts: int | None = None,
+    ) -> Done:  # fmt: skip
         """A host's advisory note that a session is about to be reset or has ended."""
-        return await self.call(AddHint(hook=hook, session_id=session_id, details=details or {}))
+        return await self.call(AddHint(hook=hook, session_id=session_id, details=details or {}, id=id, ts=ts))
 
     async def journal(self, *, session_id: str | None = None, limit: int = 50) -> Journal:
         """The hosts' notes about sessions, newest first."""

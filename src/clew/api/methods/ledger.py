@@ -16,6 +16,8 @@ from clew.features.ledger.operations import (
     Recall,
     RecallResult,
     Replay,
+    SpoolReceipt,
+    TakeSpool,
     Timeline,
     TimelineView,
 )
@@ -31,6 +33,13 @@ class LedgerMethods(Calls):
     def harvest(self, path: str | None = None, *, max_lines: int = 1000) -> HarvestReceipt:
         """Reads captured events into the ledger, from where the last harvest stopped."""
         return self.call(Harvest(path=path, max_lines=max_lines))
+
+    def take_spool(self, *, max_events: int = 200) -> SpoolReceipt:
+        """Takes in the events that hooks wrote to disk because no daemon answered them, oldest first.
+
+        A daemon does this at its start. What is there already, also from an import, is not stored again.
+        """
+        return self.call(TakeSpool(max_events=max_events))
 
     def recall(
         self, text: str, *, user_id: str | None = None, session_id: str | None = None, mode: str = "hybrid",
@@ -64,6 +73,13 @@ class AsyncLedgerMethods(AsyncCalls):
     async def harvest(self, path: str | None = None, *, max_lines: int = 1000) -> HarvestReceipt:
         """Reads captured events into the ledger, from where the last harvest stopped."""
         return await self.call(Harvest(path=path, max_lines=max_lines))
+
+    async def take_spool(self, *, max_events: int = 200) -> SpoolReceipt:
+        """Takes in the events that hooks wrote to disk because no daemon answered them, oldest first.
+
+        A daemon does this at its start. What is there already, also from an import, is not stored again.
+        """
+        return await self.call(TakeSpool(max_events=max_events))
 
     async def recall(
         self, text: str, *, user_id: str | None = None, session_id: str | None = None, mode: str = "hybrid",

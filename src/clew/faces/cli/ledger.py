@@ -22,6 +22,8 @@ from clew.api import (
     Recall,
     RecallResult,
     Replay,
+    SpoolReceipt,
+    TakeSpool,
     Timeline,
     TimelineView,
 )
@@ -174,6 +176,46 @@ def _print_receipt(receipt: HarvestReceipt) -> None:
     )
     for reason, count in receipt.reasons.items():
         print_note(f"set aside {count:,}: {reason}; see captures/set-aside.jsonl in the data folder")
+
+
+@click.command("spool", cls=Verb, examples=["clew spool"])
+@click.pass_obj
+def spool_command(invocation: Invocation) -> None:
+    """Take in the events that hooks wrote to disk because no daemon answered them.
+
+    A daemon does this by itself, at its start and while it runs. A line that cannot be taken in is set aside with the
+    reason.
+    """
+    steps: list[SpoolReceipt] = []
+    with invocation.open() as memory:
+        while not steps or (steps[-1].waiting and _handled(steps[-1])):
+            steps.append(memory.call(TakeSpool()))
+    receipt = SpoolReceipt(
+        taken=sum(step.taken for step in steps),
+        unchanged=sum(step.unchanged for step in steps),
+        set_aside=sum(step.set_aside for step in steps),
+        waiting=steps[-1].waiting,
+        dropped=steps[-1].dropped,
+    )
+    invocation.show(receipt, _print_spool)
+
+
+def _handled(step: SpoolReceipt) -> int:
+    return step.taken + step.unchanged + step.set_aside
+
+
+def _print_spool(receipt: SpoolReceipt) -> None:
+    if not (_handled(receipt) or receipt.waiting or receipt.dropped):
+        print_note("nothing waits")
+        return
+    print_table(
+        ("taken in", "there already", "set aside", "waiting", "dropped"),
+        [(receipt.taken, receipt.unchanged, receipt.set_aside, receipt.waiting, receipt.dropped)],
+    )
+    if receipt.set_aside:
+        print_note("lines that could not be taken in are in spool-aside in the data folder, each with the reason")
+    if receipt.dropped:
+        print_note("dropped events had no room in the spool; this is their number over all time")
 
 
 @click.command(

@@ -36,6 +36,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "Capture and pack": {
         "capture": "ledger:capture_command",
         "harvest": "ledger:harvest_command",
+        "spool": "ledger:spool_command",
         "recall": "ledger:recall_command",
         "timeline": "ledger:timeline_command",
         "replay": "ledger:replay_command",

@@ -24,6 +24,7 @@ from clew.faces.cli.console.pending import drain, requeue
 from clew.faces.cli.console.terminal import (
     byte_size,
     compact_json,
+    counted,
     local_time,
     print_degraded,
     print_fields,
@@ -174,6 +175,7 @@ def _print_status(status: Status, endpoint: str | None) -> None:
             "user turns": status.turn_count,
             "memories": status.memory_count,
             "waiting": status.pending,
+            "spool": _describe_spool(status),
             "quarantined": status.quarantined_count,
             "last aged": "never" if status.last_lifecycle is None else local_time(status.last_lifecycle),
             "embedder": status.embedding_profile or "none: search is by words alone",
@@ -184,6 +186,14 @@ def _print_status(status: Status, endpoint: str | None) -> None:
         }
     )
     print_degraded(status.degraded)
+
+
+def _describe_spool(status: Status) -> str:
+    """How many events of hooks wait on disk, and what became of those that could not."""
+    parts = [counted(status.spool_waiting, "event")]
+    parts += [f"{status.spool_dropped:,} dropped"] if status.spool_dropped else []
+    parts += [f"{status.spool_set_aside:,} set aside"] if status.spool_set_aside else []
+    return ", ".join(parts)
 
 
 @click.command("flush", cls=Verb, examples=["clew flush"])

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from clew.api import Age, Assemble, Gate, MemoryApi, Message
+from clew.api import Age, Assemble, Gate, MemoryApi, Message, TakeSpool
 from clew.errors import ClewError
 
 CHECK_SECONDS = 60.0
-"""How often Clew looks whether ageing is due."""
+"""How often Clew looks whether ageing is due, and whether hooks have left events on disk."""
 
 CLOSE_SECONDS = 5.0
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class Jobs:
-    """A thread that warms the memory up, and then ages it when that is due.
+    """A thread that warms the memory up, takes in what hooks left on disk, and ages the memory when that is due.
 
     It logs every failure, and tries ageing again at the next look.
     """
@@ -41,8 +41,14 @@ class Jobs:
 
     def _run(self) -> None:
         _attempt("warming up", self._warm_up)
+        _attempt("taking in the spool", self._take_spool)
         while not self._stopping.wait(self._check_seconds):
+            _attempt("taking in the spool", self._take_spool)
             _attempt("the lifecycle run", self._age)
+
+    def _take_spool(self) -> None:
+        while take_spool(self._memory) and not self._stopping.is_set():
+            continue
 
     def _warm_up(self) -> None:
         """Loads the parts that the first context needs, because hosts do not wait long for one."""
@@ -56,6 +62,17 @@ class Jobs:
         done = self._memory.call(Age(dry_run=False, if_due=True))
         if done.ts != last:
             log.info("lifecycle: %d looked at, %d archived", done.looked_at, sum(done.archived.values()))
+
+
+def take_spool(memory: MemoryApi) -> bool:
+    """Takes in some events that hooks left on disk. Whether there are more that it can take."""
+    done = memory.call(TakeSpool())
+    handled = done.taken + done.unchanged + done.set_aside
+    if handled:
+        log.info("spool: %d taken in, %d there already, %d set aside", done.taken, done.unchanged, done.set_aside)
+    if handled and done.dropped:
+        log.warning("spool: %d events had no room, over all time", done.dropped)
+    return handled > 0 and done.waiting > 0
 
 
 def _attempt(what: str, job: Callable[[], None]) -> None:

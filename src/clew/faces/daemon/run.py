@@ -10,14 +10,16 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 import msgspec
 
 from clew.api import LoadAuthored, MemoryApi
 from clew.config import Config
+from clew.errors import ClewError
 from clew.faces.daemon.auth import daemon_token
-from clew.faces.daemon.jobs import Jobs
+from clew.faces.daemon.jobs import Jobs, take_spool
 from clew.faces.daemon.limits import Limits
 from clew.faces.daemon.lock import data_lock, listening
 from clew.faces.daemon.server import Server
@@ -26,6 +28,8 @@ from clew.wire.endpoint import Endpoint, TcpEndpoint, parse_endpoint
 log = logging.getLogger(__name__)
 
 CLOSE_TIMEOUT_S = 10.0
+SPOOL_SECONDS = 5.0
+"""How long a start may take longer because of events that wait on disk."""
 SWITCH_INTERVAL_S = 0.0005
 """How long one thread keeps the interpreter while others wait; Python's 5 ms is the latency of a whole request."""
 
@@ -51,6 +55,7 @@ def serve(config: Config, open_memory: Callable[[Config], MemoryApi]) -> int:
         memory = open_memory(config)
         try:
             _read_authored(memory)
+            _take_spool(memory)
             with listening(endpoint) as (listener, bound), Jobs(memory):
                 server = Server(memory, Limits.from_config(config), token=token)
                 announce(bound)
@@ -70,6 +75,16 @@ def _read_authored(memory: MemoryApi) -> None:
     """Loads the rules. Hard text that does not fit stops the daemon here: no agent may start without its rules."""
     for trouble in memory.call(LoadAuthored(notes=False)).degraded:
         log.warning("authored text: %s", trouble)
+
+
+def _take_spool(memory: MemoryApi) -> None:
+    """Takes in the events of hooks that found no daemon, before newer ones can come. A long rest comes in behind."""
+    until = time.monotonic() + SPOOL_SECONDS
+    try:
+        while take_spool(memory) and time.monotonic() < until:
+            continue
+    except ClewError as error:
+        log.warning("the spool of the hooks: %s", error)
 
 
 async def _run(server: Server, listener: socket.socket, endpoint: Endpoint) -> bool:

@@ -12,8 +12,9 @@ import select
 import time
 
 from clew.faces.hosts.dialects import EVENTS, Payload, answer
+from clew.faces.hosts.hook_delivery import Delivery
 from clew.faces.hosts.hook_events import Moment, context_for
-from clew.faces.hosts.hook_wire import Daemon, default_data_dir
+from clew.faces.hosts.hook_wire import default_data_dir
 from clew.faces.hosts.person import own_user
 
 TYPE_CHECKING = False
@@ -36,23 +37,27 @@ def run(arguments: Sequence[str]) -> int:
     """
     deadline = time.monotonic() + DEADLINE_S
     try:
-        output = _handle(arguments, deadline)
-        if output:
-            os.write(_STANDARD_OUTPUT, json.dumps(output).encode("ascii") + b"\n")
+        event, context = _handle(arguments, deadline)
+        if context:
+            os.write(_STANDARD_OUTPUT, json.dumps(answer(event, context)).encode("ascii") + b"\n")
     except Exception:  # noqa: BLE001 — the edge of the process, and a host that must go on
         pass
     return 0
 
 
-def _handle(arguments: Sequence[str], deadline: float) -> dict[str, object] | None:
+def _handle(arguments: Sequence[str], deadline: float) -> tuple[str, str]:
+    """Keeps the event. Gives its name, and the text for the model."""
     (host, event), options = arguments[:2], _parse_options(arguments[2:])
     if event not in EVENTS[host]:
-        return None
+        raise ValueError(f"{host} has no event {event}")
     payload = Payload(host, event, json.loads(_read_input(deadline), parse_constant=lambda _: None))
-    user_id = options.get("--user") or own_user()
-    with Daemon(options.get("--data") or default_data_dir(), deadline, options.get("--endpoint")) as daemon:
-        context = context_for(Moment(payload, user_id, daemon))
-    return answer(event, context) if context else None
+    user_id, data_dir = options.get("--user") or own_user(), options.get("--data") or default_data_dir()
+    delivery = Delivery(data_dir, deadline, options.get("--endpoint"))
+    try:
+        context = context_for(Moment(payload, user_id, delivery))
+    finally:
+        delivery.close()
+    return event, context
 
 
 def _parse_options(words: Sequence[str]) -> dict[str, str]:

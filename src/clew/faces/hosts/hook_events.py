@@ -5,31 +5,37 @@ Every hook loads this module, so it imports nothing that takes time. Each event 
 
 from __future__ import annotations
 
+import os
+import time
+
 from clew.faces.hosts.dialects import COMPACT, COMPACTED, END, ENDED, PROMPT, START, STOP, TOOL
+from clew.faces.hosts.hook_delivery import FAILURES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from clew.faces.hosts.dialects import Payload
+    from clew.faces.hosts.hook_delivery import Delivery
     from clew.faces.hosts.hook_wire import Daemon
 
 MAX_TEXT_CHARS = 80_000
 """The longest turn. Escaped in any way, it fits into half a frame of the daemon."""
 
-_CONFLICT = -32011
 _AT_ONCE = 0.0
 """The deadline for an answer that nobody needs."""
 
 
 class Moment:
-    """One event of one session, and the daemon that hears of it."""
+    """One event of one session, and the way to the daemon."""
 
-    def __init__(self, payload: Payload, user_id: str, daemon: Daemon) -> None:
+    def __init__(self, payload: Payload, user_id: str, delivery: Delivery) -> None:
         self.payload = payload
         self.user_id = user_id
         self.session_id = payload.session_id
-        self.daemon = daemon
+        self._delivery = delivery
+        self._now_ms = time.time_ns() // 1_000_000
 
     def keep(self, role: str, text: str, source: str | None = None) -> None:
         """Stores one turn, once, however often a host delivers it."""
@@ -39,25 +45,48 @@ class Moment:
             from clew.text.cutting import cut_middle
 
             text = cut_middle(text, MAX_TEXT_CHARS)
-        message: dict[str, object] = {"role": role, "text": text, "metadata": self.metadata()}
-        if self.payload.identity:
-            message["id"] = _make_id(self.payload.identity, role, str(len(text)), *filter(None, [source]))
+        message: dict[str, object] = {"role": role, "text": text, "ts": self._now_ms, "metadata": self.metadata()}
+        message["id"] = _make_id(self.payload.identity, role, str(len(text)), *filter(None, [source]))
         if source:
             message["source"] = source
-        turn = {"sessionId": self.session_id, "userId": self.user_id, "message": message}
-        self.daemon.ask("ingest", turn)
-        if self.daemon.refusal == _CONFLICT:  # the same event has other words of the same length
-            message["id"] = f"{message['id']}-b"
-            self.daemon.ask("ingest", turn)
+        self._deliver("ingest", {"sessionId": self.session_id, "userId": self.user_id, "message": message})
+
+    def capture(self, event: dict[str, object]) -> None:
+        """Writes down the outcome of a tool."""
+        call = self.payload.text("tool_use_id") or self.payload.identity
+        event |= {"sessionId": self.session_id, "userId": self.user_id, "metadata": self.metadata()}
+        event |= {"ts": self._now_ms, "id": _make_id(call, str(len(str(event["text"]))))}
+        self._deliver("capture", {"events": [event]})
 
     def note(self, hook: str, reason: str) -> None:
         """Writes into the journal what happens to the session."""
-        details = {"host": self.payload.host, "reason": reason}
-        self.daemon.ask("add_hint", {"hook": hook, "sessionId": self.session_id, "details": details})
+        about = {"sessionId": self.session_id, "details": {"host": self.payload.host, "reason": reason}}
+        self._deliver("add_hint", {"hook": hook, **about, "id": _make_id(self.payload.identity), "ts": self._now_ms})
+
+    def recall(self, ask: Callable[[Daemon], str]) -> str:
+        """The lines that memory has; empty where no daemon answers."""
+        daemon = self._delivery.daemon
+        if daemon is None:
+            return ""
+        try:
+            return ask(daemon)
+        except FAILURES:  # the daemon went away; the turn must be kept all the same
+            self._delivery.lose()
+            return ""
+
+    def harvest(self) -> None:
+        """Brings captured tool outcomes into the ledger."""
+        if self._delivery.daemon is not None:
+            self._delivery.daemon.ask("harvest", {})
 
     def compact(self, *, force: bool) -> None:
         """Replaces old turns by summaries and keeps the user's rules word for word. Nobody waits for it."""
-        self.daemon.ask("compact", {"sessionId": self.session_id, "force": force}, _AT_ONCE)
+        if self._delivery.daemon is not None:
+            self._delivery.daemon.ask("compact", {"sessionId": self.session_id, "force": force}, _AT_ONCE)
+
+    def _deliver(self, method: str, params: dict[str, Any]) -> None:
+        if self.session_id:  # without one, nobody could keep it
+            self._delivery.deliver(method, params)
 
     def metadata(self) -> dict[str, str]:
         known = {"host": self.payload.host, "project": self.payload.project}
@@ -73,49 +102,49 @@ def _start(moment: Moment) -> str:
     """A resumed session has its history, and needs nothing."""
     from clew.faces.hosts import hook_recall
 
-    payload = moment.payload
+    payload, user_id, session_id = moment.payload, moment.user_id, moment.session_id
+    if payload.source not in ("startup", "clear", "compact"):
+        return ""
     if payload.source == "compact":
-        return hook_recall.recall_after_compaction(moment.daemon, moment.user_id, moment.session_id)
-    is_new = payload.source in ("startup", "clear")
-    return hook_recall.recall_project(moment.daemon, moment.user_id, payload.project) if is_new else ""
+        return moment.recall(lambda daemon: hook_recall.recall_after_compaction(daemon, user_id, session_id))
+    return moment.recall(lambda daemon: hook_recall.recall_project(daemon, user_id, payload.project))
 
 
 def _prompt(moment: Moment) -> str:
     """Asks memory before it holds the prompt, and only about the user's own words in it."""
-    from clew.faces.hosts.hook_recall import recall_for_prompt
     from clew.text.speakers import words_of
 
     payload, context = moment.payload, ""
     if payload.outside:
-        context = recall_for_prompt(moment.daemon, moment.user_id, moment.session_id, payload.prompt)
+        context = _recall_for(moment, payload.prompt)
         moment.keep("user", payload.prompt, payload.outside)
         return context
     for words in words_of([payload.prompt]):
         if words.is_users:
-            context = recall_for_prompt(moment.daemon, moment.user_id, moment.session_id, words.text)
+            context = _recall_for(moment, words.text)
         source = f"{payload.host}:{words.writer}" if words.writer else None
         moment.keep("user" if words.tool is None else "tool", words.text, source)
     return context
 
 
+def _recall_for(moment: Moment, prompt: str) -> str:
+    from clew.faces.hosts.hook_recall import recall_for_prompt
+
+    return moment.recall(lambda daemon: recall_for_prompt(daemon, moment.user_id, moment.session_id, prompt))
+
+
 def _tool(moment: Moment) -> str:
     from clew.faces.hosts.hook_tools import make_event
 
-    payload = moment.payload
-    if not payload.is_own_tool:
-        event = make_event(payload)
-        event |= {"sessionId": moment.session_id, "userId": moment.user_id, "metadata": moment.metadata()}
-        call = payload.text("tool_use_id") or payload.identity
-        if call:
-            event["id"] = _make_id(call, str(len(str(event["text"]))))
-        moment.daemon.ask("capture", {"events": [event]})
+    if not moment.payload.is_own_tool:
+        moment.capture(make_event(moment.payload))
     return ""
 
 
 def _stop(moment: Moment) -> str:
     """Keeps the reply, brings captured tool outcomes into the ledger, and compacts old turns."""
     moment.keep("assistant", moment.payload.reply)
-    moment.daemon.ask("harvest", {})
+    moment.harvest()
     moment.compact(force=False)
     return ""
 
@@ -143,10 +172,15 @@ _AT: dict[str, Callable[[Moment], str]] = {
 }
 
 
-def _make_id(*parts: str) -> str:
-    """Gives the same id for the same event. Uses the length of a text and not its words: a hash of a text would tell
-    something of a secret that redaction removes."""
+def _make_id(identity: str, *parts: str) -> str:
+    """Gives the same id for the same event; a new one where the host sends nothing that tells events apart.
+
+    Uses the length of a text and not its words: a hash of a text would tell something of a secret that redaction
+    removes.
+    """
     import hashlib
 
-    digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=10)
+    if not identity:
+        return f"h_{os.urandom(10).hex()}"
+    digest = hashlib.blake2b("\0".join((identity, *parts)).encode("utf-8", "replace"), digest_size=10)
     return f"h_{digest.hexdigest()}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_QUERY_CHARS = 4_000
 PROMPT_BUDGET_TOKENS = 800
-PROMPT_SHARE = 0.6
+PROMPT_SHARE = 0.8
 """The share of the remaining time for recall. The rest is for the turn, however slow memory is."""
 
 PROJECT_BUDGET_TOKENS = 400

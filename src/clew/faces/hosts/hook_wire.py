@@ -13,7 +13,11 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Any
+
+CONFLICT = -32011
+FOR_GOOD = frozenset({CONFLICT, -32602, -32015, -32600, -32700})
+"""Refusals that no repetition changes: other content under the same id, not valid, too large, no request."""
 
 _CHUNK_BYTES = 1 << 16
 _FILE_BYTES = 1 << 20
@@ -28,6 +32,8 @@ class Daemon:
         self._received = b""
         self.refusal: object = None
         """The error code of the newest call, if the daemon refused it."""
+        self.has_answered = False
+        """Whether the newest call has its answer, be it a refusal."""
         path = _find_socket(data_dir) if endpoint is None else _socket_path(endpoint)
         if path is None:
             self._sock, token = _connect_configured(data_dir, endpoint, self._left_s())
@@ -36,10 +42,7 @@ class Daemon:
         if token is not None:
             self.ask("authenticate", {"token": token})
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._sock.close()
 
     def part_of_time(self, share: float) -> float:
@@ -49,7 +52,7 @@ class Daemon:
     def ask(self, method: str, params: dict[str, Any], until: float | None = None) -> dict[str, Any]:
         """The result of one call; empty at that moment. The daemon does the work even where nobody waits any more."""
         self._number += 1
-        self.refusal = None
+        self.refusal, self.has_answered = None, False
         request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
         line = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         self._sock.settimeout(self._left_s())
@@ -64,6 +67,7 @@ class Daemon:
         while True:
             reply = json.loads(self._line(until))
             if isinstance(reply, dict) and reply.get("id") == self._number:
+                self.has_answered = True
                 result, error = reply.get("result"), reply.get("error")
                 self.refusal = error.get("code") if isinstance(error, dict) else None
                 return result if isinstance(result, dict) else {}
@@ -97,12 +101,24 @@ def default_data_dir() -> str:
     return os.path.join(base, "clew")
 
 
+def is_own_endpoint(data_dir: str, endpoint: str) -> bool:
+    """Whether the daemon of the data folder listens there, or would."""
+    path = _socket_path(endpoint)
+    is_usual = path is not None and path == os.path.join(data_dir, "clew.sock")
+    return is_usual or (endpoint != "" and endpoint == _announced(data_dir))
+
+
+def _announced(data_dir: str) -> str:
+    """The endpoint in the daemon's lock file; empty where there is none."""
+    lines = _read_file(os.path.join(data_dir, "daemon.lock")).decode("utf-8", "replace").split("\n")
+    return lines[1] if len(lines) > 1 else ""
+
+
 def _find_socket(data_dir: str) -> str | None:
     """The daemon's Unix socket; None where only the configuration can say where it listens."""
     if os.environ.get("CLEW_LISTEN") or b"listen" in _read_file(os.path.join(data_dir, "clew.toml")):
         return None
-    announced = _read_file(os.path.join(data_dir, "daemon.lock")).decode("utf-8", "replace").split("\n")
-    endpoint = announced[1] if len(announced) > 1 else ""
+    endpoint = _announced(data_dir)
     if not endpoint:
         return os.path.join(data_dir, "clew.sock")
     return _socket_path(endpoint)

@@ -96,6 +96,35 @@ class Harvest(Request[HarvestReceipt], frozen=True):
     """Lines of one step, 1 to 10,000."""
 
 
+class SpoolReceipt(Answer, frozen=True):
+    """What became of the events in the spool."""
+
+    taken: int
+    """Events that are kept now."""
+    unchanged: int
+    """Events that were there already."""
+    set_aside: int
+    """Lines that could not be taken in; they are kept beside the spool, with the reason."""
+    waiting: int
+    """Events that still wait."""
+    dropped: int
+    """Events that the spool had no room for, over all time."""
+
+
+class TakeSpool(Request[SpoolReceipt], frozen=True):
+    """Takes in the events that hooks wrote to disk because no daemon answered them, oldest first.
+
+    A daemon does this at its start. What is there already, also from an import, is not stored again.
+    """
+
+    method: ClassVar[str] = "take_spool"
+    writes: ClassVar[bool] = True
+    leaves_work: ClassVar[bool] = True
+    deadline_factor: ClassVar[int] = 10
+    max_events: int = 200
+    """Events of one step, 1 to 10,000."""
+
+
 class Line(Answer, frozen=True):
     """A record in one line: enough to decide whether to look closer."""
 

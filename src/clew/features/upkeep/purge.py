@@ -20,7 +20,7 @@ from clew.core.ids import checked_id
 from clew.errors import InvalidInput, StoreError
 from clew.features.facts import writing as fact_endings
 from clew.features.graph import merging as graph_merging
-from clew.features.ledger import artifacts
+from clew.features.ledger import artifacts, spool
 from clew.features.ledger import log as capture_log
 from clew.features.ledger.lines import APPENDING, folder_of, hold, places_of
 from clew.features.upkeep.operations import ListPurges, PurgeEntryView, PurgeList, PurgeReceipt
@@ -59,6 +59,8 @@ class LedgerLine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True
 @serves(PurgeRequest)
 def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
     order = _order(parts, request)
+    if not request.dry_run:
+        spool.take_all(parts)  # a hook's event that still waits must not come in behind the purge
     foreseen = parts.store.foresee(order)
     if request.dry_run:
         return _receipt(order, foreseen, capture_lines=len(foreseen.captures), dry_run=True)

@@ -34,8 +34,9 @@ def hook_command(invocation: Invocation, host: str, event: str, user_id: str | N
     input. At a session's start and at a prompt, Clew answers with what memory knows of it. It keeps prompts and
     replies as turns, captures outcomes of tools, and notes compactions and ends of sessions in the journal.
 
-    It needs the daemon (`clew up`) and gives up after a second. Where anything goes wrong, it says nothing and ends
-    with status 0, so that no agent ever waits for its memory.
+    It asks the daemon (`clew up`) and gives up after a second. An event that no daemon takes waits in the spool of the
+    data folder for the next one. Where anything goes wrong, it says nothing and ends with status 0, so that no agent
+    ever waits for its memory.
     """
     from clew.faces.hosts.hook import run
 
