@@ -208,6 +208,7 @@ def test_after_a_compaction_the_session_gives_back_what_bears_on_its_newest_ques
     found = host_session.tell(host, start, source="compact")
     assert LAMP in found
     assert "Which lamp" not in found
+    host_session.tell(host, event_for(host, COMPACT))
     assert LAMP in host_session.tell(host, prompt, prompt="Tell me about the Fresnel lamp of the lighthouse")
 
 

@@ -97,6 +97,11 @@ class Payload:
         return self.host != "gemini" or self.text("trigger") != "auto"
 
     @property
+    def tells_of_compactions(self) -> bool:
+        """Whether the host says whenever it has compacted a session. Gemini says so only where the user asked it to."""
+        return self.host != "gemini"
+
+    @property
     def reply(self) -> str:
         """The assistant's last words."""
         return self.text(_REPLY[self.host])

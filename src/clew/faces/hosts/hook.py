@@ -14,6 +14,7 @@ import time
 from clew.faces.hosts.dialects import EVENTS, Payload, answer
 from clew.faces.hosts.hook_delivery import Delivery
 from clew.faces.hosts.hook_events import Moment, context_for
+from clew.faces.hosts.hook_given import Given
 from clew.faces.hosts.hook_wire import default_data_dir
 from clew.faces.hosts.person import own_user
 
@@ -37,27 +38,29 @@ def run(arguments: Sequence[str]) -> int:
     """
     deadline = time.monotonic() + DEADLINE_S
     try:
-        event, context = _handle(arguments, deadline)
+        event, context, given = _handle(arguments, deadline)
         if context:
             os.write(_STANDARD_OUTPUT, json.dumps(answer(event, context)).encode("ascii") + b"\n")
+            given.remember(context)
     except Exception:  # noqa: BLE001 — the edge of the process, and a host that must go on
         pass
     return 0
 
 
-def _handle(arguments: Sequence[str], deadline: float) -> tuple[str, str]:
-    """Keeps the event. Gives its name, and the text for the model."""
+def _handle(arguments: Sequence[str], deadline: float) -> tuple[str, str, Given]:
+    """Keeps the event. Gives its name, the text for the model, and the list of lines to note the text in."""
     (host, event), options = arguments[:2], _parse_options(arguments[2:])
     if event not in EVENTS[host]:
         raise ValueError(f"{host} has no event {event}")
     payload = Payload(host, event, json.loads(_read_input(deadline), parse_constant=lambda _: None))
     user_id, data_dir = options.get("--user") or own_user(), options.get("--data") or default_data_dir()
+    given = Given(data_dir, user_id, payload.session_id, is_told=payload.tells_of_compactions)
     delivery = Delivery(data_dir, deadline, options.get("--endpoint"))
     try:
-        context = context_for(Moment(payload, user_id, delivery))
+        context = context_for(Moment(payload, user_id, delivery, given))
     finally:
         delivery.close()
-    return event, context
+    return event, context, given
 
 
 def _parse_options(words: Sequence[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from clew.faces.hosts.dialects import Payload
     from clew.faces.hosts.hook_delivery import Delivery
+    from clew.faces.hosts.hook_given import Given
     from clew.faces.hosts.hook_wire import Daemon
 
 MAX_TEXT_CHARS = 80_000
@@ -28,12 +29,13 @@ _AT_ONCE = 0.0
 
 
 class Moment:
-    """One event of one session, and the way to the daemon."""
+    """One event of one session, the way to the daemon, and the lines that the session has had from memory."""
 
-    def __init__(self, payload: Payload, user_id: str, delivery: Delivery) -> None:
+    def __init__(self, payload: Payload, user_id: str, delivery: Delivery, given: Given) -> None:
         self.payload = payload
         self.user_id = user_id
         self.session_id = payload.session_id
+        self.given = given
         self._delivery = delivery
         self._now_ms = time.time_ns() // 1_000_000
 
@@ -64,15 +66,16 @@ class Moment:
         self._deliver("add_hint", {"hook": hook, **about, "id": _make_id(self.payload.identity), "ts": self._now_ms})
 
     def recall(self, ask: Callable[[Daemon], str]) -> str:
-        """The lines that memory has; empty where no daemon answers."""
+        """The lines that memory has, without those that the session has had; empty where no daemon answers."""
         daemon = self._delivery.daemon
         if daemon is None:
             return ""
         try:
-            return ask(daemon)
+            found = ask(daemon)
         except FAILURES:  # the daemon went away; the turn must be kept all the same
             self._delivery.lose()
             return ""
+        return self.given.without_repeats(found)
 
     def harvest(self) -> None:
         """Brings captured tool outcomes into the ledger."""
@@ -99,12 +102,13 @@ def context_for(moment: Moment) -> str:
 
 
 def _start(moment: Moment) -> str:
-    """A resumed session has its history, and needs nothing."""
+    """A resumed session has its history, and needs nothing. Any other begins without lines from memory."""
     from clew.faces.hosts import hook_recall
 
     payload, user_id, session_id = moment.payload, moment.user_id, moment.session_id
     if payload.source not in ("startup", "clear", "compact"):
         return ""
+    moment.given.forget()
     if payload.source == "compact":
         return moment.recall(lambda daemon: hook_recall.recall_after_compaction(daemon, user_id, session_id))
     return moment.recall(lambda daemon: hook_recall.recall_project(daemon, user_id, payload.project))
@@ -151,12 +155,16 @@ def _stop(moment: Moment) -> str:
 
 def _compact(moment: Moment) -> str:
     if moment.payload.is_compacting:
+        moment.given.forget()
         moment.note(COMPACTED, moment.payload.text("trigger"))
         moment.compact(force=True)
     return ""
 
 
 def _end(moment: Moment) -> str:
+    """A session that was cleared has lost its lines; any other may be resumed with them."""
+    if moment.payload.text("reason") == "clear":
+        moment.given.forget()
     moment.note(ENDED, moment.payload.text("reason"))
     moment.compact(force=True)
     return ""
