@@ -7,11 +7,16 @@ is asserted is what the model was shown and what the daemon's store holds.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 
 import pytest
 
 from clew.api import RecordView
+from clew.config import Config
+from clew.faces.cli.imports import Plan, import_transcript
+from clew.faces.transcripts import Format
 from tests.hosts.fake_model import Asked, Overflow, Say, Use
 from tests.hosts.gateway import AGENT, TOKEN, eventually, settles
 from tests.hosts.stage import RULE, Stage, staged
@@ -22,12 +27,13 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 
 @pytest.mark.long
-@pytest.mark.requirement("HOST-1", "LIFE-6")
+@pytest.mark.requirement("HOST-1", "LIFE-6", "USE-6")
 def test_an_agent_in_the_real_host_keeps_its_memory_whatever_happens() -> None:
     with staged() as stage:
         a_turn_is_kept(stage)
         what_was_said_in_an_earlier_session_and_authored_rules_reach_the_model(stage)
         the_model_searches_the_memory_and_opens_what_it_found(stage)
+        the_hosts_own_record_of_a_session_adds_nothing_to_it(stage)
         a_turn_whose_receipt_was_lost_is_kept_once(stage)
         a_subagent_works_and_is_no_voice_of_the_user(stage)
         nothing_but_the_conversation_left_the_host(stage)
@@ -81,6 +87,21 @@ def the_model_searches_the_memory_and_opens_what_it_found(stage: Stage) -> None:
     stage.model.script(question, Use("memory_get", {"path": path}), Say("She lives in Turin."))
     assert stage.gateway.turn(SECOND, question) == "She lives in Turin."
     assert "Ada Lovelace lives in Turin" in stage.model.asked(question)[-1].said_by("tool")[-1]
+
+
+def the_hosts_own_record_of_a_session_adds_nothing_to_it(stage: Stage) -> None:
+    """The host keeps the entries of its transcripts in a database, in the form in which it exports them."""
+    [path] = stage.gateway.home.folder.rglob("openclaw-agent.sqlite")
+    for key in (FIRST, SECOND):
+        session_id, kept = stage.session_id(key), stage.turns(key)
+        with closing(sqlite3.connect(path)) as database:
+            events = "SELECT event_json FROM transcript_events WHERE session_id = ? ORDER BY seq"
+            lines = [line.encode() for (line,) in database.execute(events, (session_id,)) if line]
+        with stage.daemon.client() as client:
+            plan = Plan(AGENT, None, Config())
+            receipt = import_transcript(client, lines, Format.OPENCLAW, plan, name=key, file_session=session_id)
+        assert (receipt.stored, receipt.unchanged, receipt.set_aside) == (0, len(kept), 0)
+        assert stage.turns(key) == kept
 
 
 def a_turn_whose_receipt_was_lost_is_kept_once(stage: Stage) -> None:

@@ -25,6 +25,7 @@ from clew.faces.cli.console.source import in_batches
 from clew.faces.cli.console.terminal import counted, local_time, print_fields, print_note, print_table
 from clew.faces.hosts.person import own_user
 from clew.faces.transcripts import BadLine, Format, Tally, Turn, detect, read_turns
+from clew.faces.transcripts.held import HeldTurns
 from clew.faces.transcripts.lines import MAX_LINE_BYTES
 
 ENVELOPE_BYTES = 16 * 1024
@@ -83,11 +84,13 @@ def import_transcript(
         session_id=plan.session_id, file_session=file_session, limit_bytes=plan.text_bytes, tally=tally,
     )  # fmt: skip
     stored = unchanged = 0
+    held: dict[str, HeldTurns] = {}
     for session_id, group in groupby(turns, key=lambda turn: turn.session_id):
         for batch in in_batches(group, _turn_size, plan.batch_bytes):
             if memory is not None:
-                new, known = _store(memory, session_id, batch, plan.user_id, tally)
-                stored, unchanged = stored + new, unchanged + known
+                missing = [turn for turn in batch if not _is_held(memory, turn, held)]
+                new, known = _store(memory, session_id, missing, plan.user_id, tally)
+                stored, unchanged = stored + new, unchanged + known + len(batch) - len(missing)
     return _receipt(name, form, tally, stored, unchanged)
 
 
@@ -99,6 +102,15 @@ def bounded_lines(stream: IO[bytes]) -> Iterator[bytes]:
             line = stream.readline(MAX_LINE_BYTES + 2)
 
 
+def _is_held(memory: MemoryApi, turn: Turn, held: dict[str, HeldTurns]) -> bool:
+    """Whether the session has the turn by another way, such as hooks. Plain lines have nothing to tell that by."""
+    if not turn.is_dated:
+        return False
+    if turn.session_id not in held:
+        held[turn.session_id] = HeldTurns(memory, turn.session_id)
+    return held[turn.session_id].has(turn)
+
+
 def _store(memory: MemoryApi, session_id: str, batch: list[Turn], user_id: str, tally: Tally) -> tuple[int, int]:
     """How many turns are new and how many were there already.
 
@@ -106,6 +118,8 @@ def _store(memory: MemoryApi, session_id: str, batch: list[Turn], user_id: str, 
     alone; that one is set aside.
     """
     messages = [turn.message for turn in batch]
+    if not messages:
+        return 0, 0
     try:
         receipts = memory.ingest_batch(session_id, messages, user_id=user_id).receipts
     except (Conflict, InvalidInput, TooLarge) as error:

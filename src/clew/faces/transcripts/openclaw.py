@@ -6,7 +6,9 @@ change of model, or hold text that an extension or a compaction put into the pro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import Any
 
 from clew.api import JsonObject
@@ -50,6 +52,8 @@ _SPOKEN_BY_NOBODY = {
     "branchSummary": ("user", SUMMARY),
 }
 """Roles of messages that neither side of the conversation said: the role and the source that they get."""
+_KEPT_BY_THE_PLUGIN = frozenset({"user", "assistant", "toolResult", "system"})
+_ID_CHARS = 24
 _HEARTBEAT_REPLY = "HEARTBEAT_OK"
 _HEARTBEAT_FILE = "HEARTBEAT.md"
 
@@ -59,8 +63,12 @@ class OpenClawReader:
         self._maker = maker
         self._given_session = session_id
         self._session_id = session_id or file_session
+        self._times: Counter[str] = Counter()
+        self._named: str | None = None
+        """The id that the plugin gives the message at hand."""
 
     def read(self, entry: dict[str, Any], line: int) -> Iterable[Turn]:
+        self._named = None
         kind = entry.get("type")
         if not isinstance(kind, str):
             raise InvalidInput("an entry has no type")
@@ -81,6 +89,7 @@ class OpenClawReader:
         role = message.get("role") if isinstance(message, dict) else None
         if not isinstance(message, dict) or not isinstance(role, str):
             raise InvalidInput("an entry of the type message holds no message with a role")
+        self._named = self._name_by_time(message, role)
         if role == "bashExecution":
             return self._command(entry, message, line)
         content = read_content(message.get("content", message.get("summary")))
@@ -104,10 +113,10 @@ class OpenClawReader:
         source = _source(message)
         if source is None and other_writer(content.text) is not None:
             for place, part in enumerate(parts_of([content.text], _HOST)):
-                given = {**entry, "id": f"{entry['id']}:{place}"} if place and entry.get("id") else entry
                 yield from self._turn(
-                    given, message, line, part.role, part.text, source=part.source, metadata=part.metadata
-                )
+                    entry, message, line, part.role, part.text,
+                    source=part.source, metadata=part.metadata, place=place,
+                )  # fmt: skip
         else:
             yield from self._turn(entry, message, line, "user", content.text, source=source)
 
@@ -143,17 +152,33 @@ class OpenClawReader:
         call_id: str | None = None,
         source: str | None = None,
         metadata: JsonObject | None = None,
+        place: int = 0,
     ) -> Iterator[Turn]:
         """The turn of an entry; none where its text is blank, as that of an interrupted reply."""
         if not text.strip():
             self._maker.tally.passed_over["empty message"] += 1
             return
         ts = self._maker.moment(message.get("timestamp"), entry.get("timestamp"))
-        id_ = self._maker.id_of(entry.get("id"), self._session_id, role, ts, call_id or "")
+        given, named, suffix = entry.get("id"), self._named, f":{place}" if place else ""
+        own = self._maker.id_of(f"{given}{suffix}" if given else given, self._session_id, role, ts, call_id or "")
+        id_ = own if named is None else f"{named}{suffix}"
         yield self._maker.turn(
             self._session_id, line, role, text,
             id_=id_, ts=ts, call_ids=call_ids, call_id=call_id, source=source, metadata=metadata,
+            aliases=() if named is None else (id_, own), part_of=named if place else None,
         )  # fmt: skip
+
+    def _name_by_time(self, message: dict[str, Any], role: str) -> str | None:
+        """The id that the plugin gives a message: from its role and time, with a number where several share them.
+
+        The plugin cannot see the ids of the file. None where it keeps no such message, or knows it by its words.
+        """
+        moment = message.get("timestamp")
+        if role not in _KEPT_BY_THE_PLUGIN or isinstance(moment, bool) or not isinstance(moment, int) or moment < 0:
+            return None
+        base = sha256(f"{role}\n{moment}".encode()).hexdigest()[:_ID_CHARS]
+        self._times[base] += 1
+        return base if self._times[base] == 1 else f"{base}-{self._times[base]}"
 
 
 def _source(message: dict[str, Any]) -> str | None:

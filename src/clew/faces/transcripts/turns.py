@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -39,6 +39,12 @@ class Turn:
     session_id: str
     line: int
     message: Message
+    is_dated: bool = False
+    """Whether the file itself says when this was said, so that its time tells it from other turns."""
+    aliases: tuple[str, ...] = ()
+    """Ids under which the session may hold this turn already, in whatever form."""
+    part_of: str | None = None
+    """The id under which the session may hold the whole message, of which this turn is a part."""
 
 
 class Reader(Protocol):
@@ -112,6 +118,8 @@ class TurnMaker:
         call_id: str | None = None,
         source: str | None = None,
         metadata: JsonObject | None = None,
+        aliases: tuple[str, ...] = (),
+        part_of: str | None = None,
     ) -> Turn:
         message = Message(
             role=role,
@@ -123,7 +131,8 @@ class TurnMaker:
             source=source,
             metadata={"host": self._host} | self._project() | (metadata or {}),
         )
-        return self.admit(message, session_id, line)
+        turn = self.admit(message, session_id, line)
+        return replace(turn, is_dated=ts is not None, aliases=aliases, part_of=part_of)
 
     def admit(self, message: Message, session_id: str, line: int) -> Turn:
         """Cuts the text of a message to the limit and counts the turn."""
