@@ -98,7 +98,7 @@ REQUIREMENTS: dict[str, str | Planned] = {
     "USE-3": Planned(("every task it applies to",)),
     "USE-4": DONE,
     "USE-5": Planned(("shown once",)),
-    "USE-6": Planned(("while no daemon runs",)),
+    "USE-6": DONE,
     "OBS-1": DONE,
     "OBS-2": DONE,
     "GRAPH-1": DONE,
