@@ -95,6 +95,17 @@ def test_a_search_finds_what_looking_at_every_member_finds(case: Case) -> None:
     assert found == _by_looking_at_all(index, case)
 
 
+@given(cases(), st.integers(0, 45))
+@settings(max_examples=effort(37, 150), deadline=None)
+def test_a_search_before_a_place_leaves_out_that_place_and_those_behind_it(case: Case, place: int) -> None:
+    index = _index(case)
+    later = [row.seq for row in case.rows if row.seq >= place]
+    found = search(index, case.query, Scope.USER, DECAY, case.limit, excluded=case.excluded, before=place)
+    out = sorted({*case.excluded, *later})
+    assert found == search(index, case.query, Scope.USER, DECAY, case.limit, excluded=out)
+    assert all(item.seq < place for item in found)
+
+
 @given(cases(), st.lists(st.integers(1, 40), unique=True, max_size=6), st.booleans(), st.sampled_from([1, 2, 64]))
 @settings(max_examples=effort(100, 400), deadline=None)
 def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(

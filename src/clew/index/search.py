@@ -96,15 +96,26 @@ class Candidate(Struct, frozen=True, gc=False):
 
 
 def search(
-    index: CollectionIndex, query: Query, scope: Scope, decay: float, limit: int, *, excluded: Collection[int] = ()
+    index: CollectionIndex,
+    query: Query,
+    scope: Scope,
+    decay: float,
+    limit: int,
+    *,
+    excluded: Collection[int] = (),
+    before: int | None = None,
 ) -> list[Candidate]:
     """The best members that match at all, best first; ties go to the newer, then to the one written later.
 
-    `excluded` are places of members to leave out. Turns are ranked by their surroundings as well.
+    `excluded` are places of members to leave out; with `before`, those at that place and behind it are left out.
+    Turns are ranked by their surroundings as well.
     """
     if index.size == 0 or limit <= 0:
         return []
     out = _places(index.seqs, excluded)
+    if before is not None:
+        later = np.arange(index.seqs.searchsorted(before), len(index.seqs), dtype=np.int64)
+        out = np.union1d(out, later)
     if out.size >= index.size and not np.delete(index.alive, out).any():
         return []
     asked = _Asked(index, query, index.lexical(query.terms), scope, decay, out)
@@ -376,9 +387,9 @@ def _contenders(index: CollectionIndex, lexical: LexicalLane, dense: Floats, lim
     return np.flatnonzero((lexical.scores > 0.0) | (dense >= nearness * CLEARLY_LESS))
 
 
-def _places(ordered: NDArray[np.int64], wanted: Collection[int]) -> NDArray[np.int64]:
+def _places(ordered: NDArray[np.int64], wanted: Collection[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     """The places of the wanted numbers among ordered ones, without those that are not there."""
-    numbers = np.fromiter(wanted, np.int64, len(wanted))
+    numbers = wanted if isinstance(wanted, np.ndarray) else np.fromiter(wanted, np.int64, len(wanted))
     places = ordered.searchsorted(numbers)
     there = places < ordered.size
     there[there] = ordered[places[there]] == numbers[there]
