@@ -83,7 +83,7 @@ class Config:
         (), "Predicates of facts beside those that are built in: lives_in=single, speaks=many."
     )
 
-    gate_threshold: float = _setting(0.35, "A user's turn at or above this is kept as a memory.", 0, 1)
+    gate_threshold: float = _setting(0.19, "A user's turn at or above this is kept as a memory.", 0, 1)
 
     authored_files: tuple[str, ...] = _setting((), "Markdown the operator wrote for the agent, such as AGENTS.md.")
     authored_notes: tuple[str, ...] = _setting(

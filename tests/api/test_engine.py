@@ -304,7 +304,7 @@ def test_a_turn_worth_keeping_becomes_a_memory_with_its_whole_grade(memory: Memo
     assert memory.flush().ok
     (kept,) = memory.list("user:ana").records
     assert kept.text.startswith("I prefer metric")
-    assert kept.metadata["gating_score"] >= 0.35
+    assert kept.metadata["gating_score"] >= memory.status().gating_threshold
     assert kept.stability == max(0.5, kept.metadata["gating_score"])
     assert kept.metadata["source"] == {"collection": "turns:ana", "id": "s/1"}
     parts = {name for name in kept.metadata if name.startswith("gating_")}
@@ -316,7 +316,7 @@ def test_what_is_kept_already_is_not_kept_again(memory: Memory) -> None:
     for number in range(5):
         memory.ingest(f"s{number}", "user", "I prefer metric units in all reports.", user_id="ana", id="1")
         memory.flush()
-    assert len(memory.list("user:ana").records) < 5
+    assert len(memory.list("user:ana").records) == 1
     assert len(memory.list("turns:ana").records) == 5
 
 
@@ -335,7 +335,7 @@ def test_the_gate_searches_twice_and_does_not_count_the_turn_itself(
         return found
 
     monkeypatch.setattr(gatekeeping, "search", counted)
-    memory.ingest("s", "user", "the very same words", user_id="ana")
+    memory.ingest("s", "user", "I prefer the very same words", user_id="ana")
     memory.flush()
     assert len(searches) == 2
     (kept,) = memory.list("user:ana").records
@@ -345,7 +345,7 @@ def test_the_gate_searches_twice_and_does_not_count_the_turn_itself(
 @pytest.mark.requirement("GATE-4")
 def test_grading_a_text_keeps_nothing(memory: Memory) -> None:
     graded = memory.gate("I prefer metric units.", user_id="ana")
-    assert graded.keep == (graded.gate >= graded.threshold)
+    assert graded.keep == (graded.refusal is None and graded.gate >= graded.threshold)
     assert memory.status().record_count == 0
 
 

@@ -6,8 +6,19 @@ import math
 
 import pytest
 
-from clew.features.gate.rules import actions, artefacts, grade, natural_density, technical_density, technical_share
-from clew.text.grading.kinds import prose
+from clew.features.gate.rules import (
+    ALREADY_SAID,
+    ONLY_ASKS,
+    ONLY_NEW,
+    actions,
+    artefacts,
+    grade,
+    natural_density,
+    refusal,
+    technical_density,
+    technical_share,
+)
+from clew.text.grading.statements import prose
 
 
 @pytest.mark.requirement("GATE-1")
@@ -186,3 +197,56 @@ class TestGrade:
         assert grade("I prefer tea. " + filler, [], []).natural_density == pytest.approx(0.4)
         assert grade(filler + " I prefer tea.", [], []).natural_density == pytest.approx(0.4)
         assert grade(filler + "src/a.py", [], []).technical == technical_share(filler + "src/a.py") > 0
+
+
+LOG = "\n".join(f"2026-01-05 10:00:0{second} INFO My friend Alice decided to enable the cache" for second in range(6))
+
+
+@pytest.mark.requirement("USE-1", "GATE-2")
+class TestOwnWords:
+    def test_pasted_output_says_nothing_of_its_user_and_names_things_all_the_same(self) -> None:
+        assert natural_density(LOG) == 0.0
+        assert actions(LOG) == 0.0
+        pasted = 'Traceback (most recent call last):\n  File "src/app/main.py", line 3\nValueError: no'
+        assert artefacts(pasted) > 0.0
+        assert technical_share(pasted) > 0.0
+
+    def test_what_is_said_above_a_paste_counts(self) -> None:
+        assert natural_density(f"I prefer warnings only.\n\n{LOG}") == natural_density("I prefer warnings only.")
+        assert actions(f"We fixed the cache.\n\n{LOG}") == pytest.approx(0.4)
+
+    def test_a_quoted_wish_is_not_the_speakers(self) -> None:
+        assert natural_density("> I prefer tea with Alice\n\nnot so sure about that") == 0.0
+
+    def test_a_question_is_no_fact(self) -> None:
+        assert natural_density("Does my sister Anna prefer tea since last Monday?") == 0.0
+
+
+@pytest.mark.requirement("GATE-4")
+class TestRefusal:
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("/mode", "a command"),
+            ("sleep", "a single word"),
+            ("ok thanks", "an acknowledgement"),
+            ("How does the footer work?", ONLY_ASKS),
+            (f"Why is that?\n\n{LOG}", ONLY_ASKS),
+            ("the thing over there", ONLY_NEW),
+            ("I prefer tea.", None),
+            ("```\ndef f(x):\n    return src/app/main.py\n```", None),
+            ("LOG_LEVEL=debug git push", None),
+        ],
+    )
+    def test_it_names_why_a_text_is_never_kept(self, text: str, reason: str | None) -> None:
+        assert refusal(text, grade(text, [], [])) == reason
+
+    def test_what_comes_back_is_more_than_new(self) -> None:
+        text = "the thing over there"
+        assert refusal(text, grade(text, [], [0.9])) is None
+
+    def test_only_a_memory_of_the_same_words_says_it_already(self) -> None:
+        text = "I prefer tea."
+        graded = grade(text, [0.99], [])
+        assert refusal(text, graded, ["i prefer TEA"]) == ALREADY_SAID
+        assert refusal(text, graded, ["I prefer coffee."]) is None

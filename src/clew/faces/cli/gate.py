@@ -63,7 +63,8 @@ def calibrate(invocation: Invocation, labels: str, user: str | None, plot: Path 
     """Propose a threshold from texts labelled as useful or not; nothing is stored.
 
     LABELS is JSONL, one {"text", "useful"} object a line, with "userId" where wanted; - is standard input.
-    The proposed threshold has the largest recall less false alarms (Youden's J).
+    The proposed threshold has the largest recall less false alarms (Youden's J). Name a user: to nobody's
+    memory everything is new, and scores are higher there than in use.
     """
     from clew.faces.cli.drawing.gate import PLOTS_MISSING, draw
     from clew.features.gate.reliability import Examples, assess
@@ -74,7 +75,7 @@ def calibrate(invocation: Invocation, labels: str, user: str | None, plot: Path 
     with invocation.open() as memory, invocation.progress("Grading", len(texts)) as report:
         graded = _grade(memory, texts, bad, report)
     _refuse_too_few(labels, [text for text, _ in graded], bad)
-    examples = Examples.of((score.gate, text.useful) for text, score in graded)
+    examples = Examples.of((_ranked(score), text.useful) for text, score in graded)
     assessment = assess(examples, graded[0][1].threshold)
     drawn = plot is not None and draw(plot, examples, assessment)
     notes = [PLOTS_MISSING] if plot is not None and not drawn else []
@@ -132,6 +133,16 @@ def _grade(
             bad.append(BadLine(text.line, error.message))
         report(done)
     return graded
+
+
+def _ranked(score: GateScore) -> float:
+    """The score that a threshold is held against: none lets through what is never kept.
+
+    That a memory has the words already says nothing about the text: it may be the memory that this text made.
+    """
+    from clew.features.gate.rules import ALREADY_SAID
+
+    return score.gate if score.refusal in (None, ALREADY_SAID) else 0.0
 
 
 def _refuse_too_few(file: str, texts: list[_Labelled], bad: list[BadLine]) -> None:
@@ -208,6 +219,8 @@ def _bad_line(bad: BadLine) -> str:
 
 def _print_score(score: GateScore) -> None:
     verdict = "kept as a memory" if score.keep else "not kept"
+    if score.refusal is not None:
+        verdict = f"never kept ({score.refusal})"
     print_heading(f"{score.gate:.3f} against a threshold of {score.threshold:g}: {verdict}")
     print_table(
         ("value", "part", "meaning"),

@@ -37,7 +37,10 @@ class GateScore(Answer, frozen=True):
     threshold: float
     """The setting `gate_threshold`."""
     keep: bool
-    """Whether the gate is at or above the threshold."""
+    """Whether the gate is at or above the threshold, and nothing refuses the text."""
+    refusal: str | None = None
+    """Why such a text is never kept, whatever its score: it is a command, a single word or an acknowledgement, it only
+    asks, it is only new, or a memory has its words already."""
 
 
 class Gate(Request[GateScore], frozen=True):

@@ -4,24 +4,32 @@ The gate blends two views of a text by how technical it is. As conversation, a t
 news for memory, by how often its subject comes back, and by how much it says about a person's
 life and wishes. As technical work, it counts by the concrete things it names, the actions it
 reports, and the definitions it gives. Everything is a number in [0, 1], whatever the input.
+
+Wishes, facts and actions are read from what the user says in the turn; a log that they paste, a text that
+they quote and a question that they ask say nothing about them. Concrete things and definitions count wherever
+they stand. Some turns are never kept, whatever their score: commands, single words, acknowledgements, questions, and
+turns that are only new.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clew.text.grading.kinds import prose
+from clew.text.grading.idle import idle
+from clew.text.grading.natural import STATEMENT_SIGNS
 from clew.text.grading.signs import (
     ACTION_SIGNS,
     ARTEFACT_SIGNS,
-    NATURAL_SIGNS,
     TECHNICAL_DENSITY_SIGNS,
     TECHNICAL_SATURATION,
     TECHNICAL_SIGNS,
     Sign,
 )
+from clew.text.grading.statements import prose, stated
+from clew.text.speech import own_words
 
 MEMORY_NEIGHBOURS = 5
 """How many of the nearest memories are looked at."""
@@ -39,12 +47,24 @@ _MEMORIES_FOR_SATURATED = 3
 _NOVELTY_WEIGHT, _REPETITION_WEIGHT, _NATURAL_WEIGHT = 0.35, 0.40, 0.25
 _ARTEFACT_WEIGHT, _ACTION_WEIGHT, _TECHNICAL_DENSITY_WEIGHT = 0.40, 0.35, 0.25
 
+ONLY_NEW = "only new"
+"""Of a text that is unlike all memories and in which no other part of the score finds anything."""
+ONLY_ASKS = "only asks"
+"""Of a text in which its writer asks and greets, and states nothing, whatever they paste."""
+ALREADY_SAID = "already kept"
+"""Of a text whose words a memory has."""
+_ROUNDING = 1e-9
+
+_WORD = re.compile(r"\w+")
+
 _CHARS_PER_ARTEFACT_UNIT = 400
 """Artefacts are counted per hundred tokens, at four characters a token."""
 
 _FULL_READ_CHARS = 6_000
 """A longer text is judged by this much of it. A turn that long is a paste, and its character shows in any part of
 it; reading all of a megabyte would hold up the turns behind it."""
+_SPOKEN_CHARS = 3_000
+"""And for what its writer says about it, by this much: half from its beginning and half from its end."""
 _WINDOWS = 4
 """How many pieces that much is taken in, evenly spread from the first character to the last."""
 
@@ -79,9 +99,9 @@ def grade(text: str, memory_similarities: Sequence[float], turn_similarities: Se
     memory_saturation = min(_count_from(memories, ALREADY_KEPT) / _MEMORIES_FOR_SATURATED, 1.0)
     repetition = input_frequency * (1.0 - memory_saturation)
 
-    text = _representative(text)
-    natural = natural_density(text)
-    named, done, defined = artefacts(text), actions(text), technical_density(text)
+    own = _own(text)
+    natural, done = _natural_density(own), _actions(own)
+    named, defined = artefacts(text), technical_density(text)
     conversational = _NOVELTY_WEIGHT * novelty + _REPETITION_WEIGHT * repetition + _NATURAL_WEIGHT * natural
     technical = _ARTEFACT_WEIGHT * named + _ACTION_WEIGHT * done + _TECHNICAL_DENSITY_WEIGHT * defined
     share = technical_share(text)
@@ -101,14 +121,33 @@ def grade(text: str, memory_similarities: Sequence[float], turn_similarities: Se
     )
 
 
+def refusal(text: str, parts: GateParts, held: Iterable[str] = ()) -> str | None:
+    """Why a text is never kept, whatever its score; None where the score decides.
+
+    Everything is new to an empty memory. So a text needs something else to be kept for than that it is new. `held`
+    are memories that may say the same; one with other words may be what the text changes, so only the same words count.
+    """
+    reason = idle(text)
+    if reason is not None:
+        return reason.value
+    own = prose(_own(text))
+    if own.strip() and not stated(own):
+        return ONLY_ASKS
+    words = _words(text)
+    if any(_words(memory) == words for memory in held):
+        return ALREADY_SAID
+    news = (1.0 - parts.technical) * _NOVELTY_WEIGHT * parts.novelty
+    return ONLY_NEW if parts.gate <= news + _ROUNDING else None
+
+
 def technical_share(text: str) -> float:
     """How far a text is technical: code, paths, commands, addresses, traces, hashes."""
     return min(_weight_present(TECHNICAL_SIGNS, _representative(text)) / TECHNICAL_SATURATION, 1.0)
 
 
 def natural_density(text: str) -> float:
-    """How much a text says about wishes, people, dates, quantities and facts; code says nothing."""
-    return min(_weight_present(NATURAL_SIGNS, prose(_representative(text))), 1.0)
+    """How much a text states about wishes, people, dates, quantities and facts; code and questions state nothing."""
+    return _natural_density(_own(text))
 
 
 def artefacts(text: str) -> float:
@@ -119,13 +158,33 @@ def artefacts(text: str) -> float:
 
 
 def actions(text: str) -> float:
-    """How much a text says was decided, fixed, reached or set up."""
-    return min(_weight_present(ACTION_SIGNS, _representative(text)), 1.0)
+    """How much its writer says was decided, fixed, reached or set up."""
+    return _actions(_own(text))
 
 
 def technical_density(text: str) -> float:
     """How much a text defines: types, structures, dependencies, tests, documentation."""
     return min(_weight_present(TECHNICAL_DENSITY_SIGNS, _representative(text)), 1.0)
+
+
+def _natural_density(own: str) -> float:
+    return min(_weight_present(STATEMENT_SIGNS, stated(own)), 1.0)
+
+
+def _actions(own: str) -> float:
+    return min(_weight_present(ACTION_SIGNS, own), 1.0)
+
+
+def _own(text: str) -> str:
+    """What the writer says. Of a long text, its beginning and its end are read: there people speak about a paste."""
+    if len(text) > _SPOKEN_CHARS:
+        half = _SPOKEN_CHARS // 2
+        text = f"{text[:half]}\n\n{text[-half:]}"
+    return own_words(text)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
 
 
 def _nearest(similarities: Iterable[float], count: int) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from clew.core.ids import memory_id
 from clew.core.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance, Trust, least
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.features.gate.operations import Gate, GateScore
-from clew.features.gate.rules import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS, GateParts, grade
+from clew.features.gate.rules import ALREADY_KEPT, MEMORY_NEIGHBOURS, TURN_NEIGHBOURS, GateParts, grade, refusal
 from clew.features.trust.service import follow_sources
 from clew.index.search import Query, search
 from clew.index.vectors import Grid, decode
@@ -32,17 +32,17 @@ def gate(parts: Parts, request: Gate) -> GateScore:
     """Grade a text as if this user said it now; nothing is kept."""
     meant = parts.meaning.of_query(cut(request.text))
     query = _query(parts, request.text, meant.vector, meant.calibration)
-    graded = _grade(parts, request.text, request.user_id, query, own_id=None)
-    threshold = parts.config.gate_threshold
-    return GateScore(**asdict(graded), threshold=threshold, keep=graded.gate >= threshold)
+    graded, held = _grade(parts, request.text, request.user_id, query, own_id=None)
+    threshold, refused = parts.config.gate_threshold, refusal(request.text, graded, held)
+    keep = refused is None and graded.gate >= threshold
+    return GateScore(**asdict(graded), threshold=threshold, keep=keep, refusal=refused)
 
 
 def worker(*listeners: Callable[[Parts, QueuedTask], None]) -> Worker:
     """Judges the turns that wait. Listeners hear of each turn that is judged."""
 
     def judge_some(parts: Parts, pace: Pace) -> bool:
-        queued = parts.store.queued(Task.GATE, parts.tuning.embed_batch)
-        ready = [task for task in queued if _is_ready(parts, task)]
+        ready = _ready(parts, parts.store.queued(Task.GATE, parts.tuning.embed_batch))
         if not ready:
             return False
         until = pace.begin_step()
@@ -65,17 +65,35 @@ def worker(*listeners: Callable[[Parts, QueuedTask], None]) -> Worker:
     return Worker(judge_some, Task.GATE)
 
 
-def _is_ready(parts: Parts, task: QueuedTask) -> bool:
-    """The gate compares meanings, so it waits for the vector where one is to come."""
-    return task.vector is not None or not parts.meaning.usable
+def _ready(parts: Parts, queued: Sequence[QueuedTask]) -> list[QueuedTask]:
+    """The turns that can be judged now, in order.
+
+    The gate compares meanings, so it waits for the vector where one is to come. What a user said later waits with it:
+    a turn is judged by what came before.
+    """
+    ready: list[QueuedTask] = []
+    waiting: set[Collection | None] = set()
+    for task in queued:
+        own = _own_place(task)
+        collection = None if own is None else own.collection
+        if collection not in waiting and (task.vector is not None or not parts.meaning.usable):
+            ready.append(task)
+        elif collection is not None:
+            waiting.add(collection)
+    return ready
+
+
+def _own_place(task: QueuedTask) -> Place | None:
+    """Where a turn stands among those of its user."""
+    return next((place for place in task.places if place.collection.kind is CollectionKind.TURNS), None)
 
 
 def promote_turn(parts: Parts, task: QueuedTask) -> NewRecord | None:
     """The memory to keep from a user's turn; None where the gate stays shut.
 
-    It stays shut for a turn that is quarantined by now, and for Clew's own words.
+    It stays shut for a turn that is quarantined by now, for Clew's own words, and for what the rules refuse.
     """
-    own = next((place for place in task.places if place.collection.kind is CollectionKind.TURNS), None)
+    own = _own_place(task)
     draft = replace(task.draft, text=without_own(task.draft.text))
     if own is None or not draft.text.strip():
         return None
@@ -85,9 +103,11 @@ def promote_turn(parts: Parts, task: QueuedTask) -> NewRecord | None:
     if task.vector is not None and calibration is not None:
         vector = decode([task.vector], len(task.vector) // 2)[0].astype(np.float32)
     query = _query(parts, draft.text, vector, calibration)
-    graded = _grade(parts, draft.text, user_id, query, own.id)
+    graded, held = _grade(parts, draft.text, user_id, query, own.id)
     turn = next(iter(parts.store.get(own.collection, [own.id])), None)
-    if graded.gate < parts.config.gate_threshold or turn is None or turn.trust is Trust.QUARANTINED:
+    if refusal(draft.text, graded, held) is not None or graded.gate < parts.config.gate_threshold:
+        return None
+    if turn is None or turn.trust is Trust.QUARANTINED:
         return None
     return _memory(parts, replace(task, draft=replace(draft, trust=turn.trust)), own, user_id, graded)
 
@@ -103,20 +123,30 @@ def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibratio
     )
 
 
-def _grade(parts: Parts, text: str, user_id: str | None, query: Query, own_id: str | None) -> GateParts:
+def _grade(
+    parts: Parts, text: str, user_id: str | None, query: Query, own_id: str | None
+) -> tuple[GateParts, list[str]]:
+    """The grade of a text, and the memories that are so near that they may say the same."""
     if user_id is None:
-        return grade(text, [], [])
-    memories = _similarities(parts, Collection.memories(user_id), query, MEMORY_NEIGHBOURS, None)
-    turns = _similarities(parts, Collection.turns(user_id), query, TURN_NEIGHBOURS, own_id)
-    return grade(text, memories, turns)
+        return grade(text, [], []), []
+    memories = _nearest(parts, Collection.memories(user_id), query, MEMORY_NEIGHBOURS, None)
+    turns = _nearest(parts, Collection.turns(user_id), query, TURN_NEIGHBOURS, own_id)
+    near = [seq for seq, similarity in memories if similarity >= ALREADY_KEPT]
+    held = [record.text for record in parts.store.at(Collection.memories(user_id), near)] if near else []
+    return grade(text, [value for _, value in memories], [value for _, value in turns]), held
 
 
-def _similarities(parts: Parts, collection: Collection, query: Query, count: int, own_id: str | None) -> list[float]:
-    """How near the nearest members are in meaning; by words where meaning is not known. Not counting itself."""
+def _nearest(
+    parts: Parts, collection: Collection, query: Query, count: int, own_id: str | None
+) -> list[tuple[int, float]]:
+    """The places of the nearest members, and how near they are in meaning; by words where meaning is not known.
+
+    Counts neither the text itself nor what came after it: how much is indexed by now must not decide.
+    """
     own = parts.store.seqs(collection, [own_id]) if own_id is not None else ()
     with parts.indexes.current(collection) as index:
-        found = search(index, query, collection.scope, 0.0, count, excluded=own)
-    return [found_.similarity if found_.dense is None else found_.dense for found_ in found]
+        found = search(index, query, collection.scope, 0.0, count, before=next(iter(own), None))
+    return [(one.seq, one.similarity if one.dense is None else one.dense) for one in found]
 
 
 def _memory(parts: Parts, task: QueuedTask, own: Place, user_id: str, graded: GateParts) -> NewRecord:

@@ -25,7 +25,7 @@ class Sign:
     """Whether the pattern is written for text in lower case."""
 
 
-def _sign(
+def make_sign(
     name: str,
     weight: float,
     *,
@@ -62,9 +62,9 @@ _ENDPOINT_PATH = r"(?<![\w/])/(?:api|v\d|graphql|rpc)\b"
 _HASH = r"(?=[0-9a-f]{0,63}\d)(?=[0-9a-f]{0,63}[a-f])[0-9a-f]{7,64}\b"
 
 TECHNICAL_SIGNS = (
-    _sign("code_fence", 0.5, others=[r"^[ \t]{0,12}(?:```|~~~)"]),
-    _sign("file_path", 0.4, others=[_FILE_PATHS]),
-    _sign(
+    make_sign("code_fence", 0.5, others=[r"^[ \t]{0,12}(?:```|~~~)"]),
+    make_sign("file_path", 0.4, others=[_FILE_PATHS]),
+    make_sign(
         "function_definition",
         0.4,
         words=[
@@ -74,7 +74,7 @@ TECHNICAL_SIGNS = (
             r"(?:public|private|protected|static)\s{1,4}[\w<>\[\]]{1,64}\s{1,4}\w{1,64}\s{0,4}\(",
         ],
     ),
-    _sign(
+    make_sign(
         "shell_command",
         0.4,
         words=[
@@ -89,8 +89,8 @@ TECHNICAL_SIGNS = (
         ],
         others=[r"^[ \t]{0,12}\$ \S"],
     ),
-    _sign("endpoint", 0.3, words=_ENDPOINT_WORDS, others=[_ENDPOINT_PATH]),
-    _sign(
+    make_sign("endpoint", 0.3, words=_ENDPOINT_WORDS, others=[_ENDPOINT_PATH]),
+    make_sign(
         "stack_trace",
         0.5,
         words=[
@@ -101,7 +101,7 @@ TECHNICAL_SIGNS = (
         ],
         others=[r"(?<![\w.])[A-Za-z_][\w.]{0,80}(?:Error|Exception): "],
     ),
-    _sign(
+    make_sign(
         "hash",
         0.3,
         words=[_HASH, r"0x[0-9A-Fa-f]{2,64}\b", r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-"],
@@ -114,9 +114,9 @@ TECHNICAL_SATURATION = 1.5
 # --- what a technical text names, says was done, and defines ------------------------------------------
 
 ARTEFACT_SIGNS = (
-    _sign("file_path", 0.4, others=[_FILE_PATHS]),
-    _sign("function_reference", 0.3, others=[r"(?<![\w.])[A-Za-z_][\w.]{1,80}\((?!s\)|es\))"]),
-    _sign(
+    make_sign("file_path", 0.4, others=[_FILE_PATHS]),
+    make_sign("function_reference", 0.3, others=[r"(?<![\w.])[A-Za-z_][\w.]{1,80}\((?!s\)|es\))"]),
+    make_sign(
         "error_code",
         0.5,
         words=[
@@ -128,7 +128,7 @@ ARTEFACT_SIGNS = (
             r"SIG(?:SEGV|KILL|TERM|ABRT|PIPE|INT|BUS)\b",
         ],
     ),
-    _sign(
+    make_sign(
         "git_reference",
         0.4,
         words=[
@@ -139,11 +139,11 @@ ARTEFACT_SIGNS = (
             r"(?:branch|tag) [`'\"]?[\w.]{1,64}[/-][\w./-]{1,64}",
         ],
     ),
-    _sign("endpoint", 0.3, words=_ENDPOINT_WORDS, others=[_ENDPOINT_PATH]),
+    make_sign("endpoint", 0.3, words=_ENDPOINT_WORDS, others=[_ENDPOINT_PATH]),
 )
 
 ACTION_SIGNS = (
-    _sign(
+    make_sign(
         "architectural_decision",
         0.5,
         words=[
@@ -156,7 +156,7 @@ ACTION_SIGNS = (
         ],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "fix",
         0.4,
         words=[
@@ -165,7 +165,7 @@ ACTION_SIGNS = (
         ],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "milestone",
         0.3,
         words=[
@@ -174,7 +174,7 @@ ACTION_SIGNS = (
         ],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "configuration_change",
         0.4,
         words=[
@@ -190,7 +190,7 @@ ACTION_SIGNS = (
 )
 
 TECHNICAL_DENSITY_SIGNS = (
-    _sign(
+    make_sign(
         "definition",
         0.4,
         words=[
@@ -201,7 +201,7 @@ TECHNICAL_DENSITY_SIGNS = (
         ],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "data_structure",
         0.3,
         words=[
@@ -211,7 +211,7 @@ TECHNICAL_DENSITY_SIGNS = (
         ],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "dependency",
         0.3,
         words=[
@@ -224,7 +224,7 @@ TECHNICAL_DENSITY_SIGNS = (
         others=[r"(?<![\w.-])[a-z][\w.-]{0,48}(?:==|>=|~=|@\^?)\d"],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "test",
         0.2,
         words=[
@@ -233,7 +233,7 @@ TECHNICAL_DENSITY_SIGNS = (
         ],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "doc_comment",
         0.2,
         others=[r'"""|/\*\*|(?<!/)///(?!/)|(?<!\w)@(?:param|returns?|throws)\b|:(?:param|returns?|raises)\b'],
@@ -253,7 +253,7 @@ _NOT_A_PERSON = (
     r"|God|Internet)\b)"
 )
 _NAME = rf"{_NOT_A_PERSON}\w[a-zà-öø-ÿа-я]{{1,24}}(?![\w(]|[.:]\w)"
-_RELATION = (
+RELATION = (
     r"(?:friend|wife|husband|partner|girlfriend|boyfriend|brother|sister|mother|father|mom|mum|dad|son|daughter"
     r"|uncle|aunt|cousin|boss|manager|colleague|coworker|neighbou?r|teacher|doctor|dog|cat|nephew|niece|roommate)"
 )
@@ -273,7 +273,7 @@ _NUMBER_WORD = (
 )
 
 NATURAL_SIGNS = (
-    _sign(
+    make_sign(
         "preference",
         0.4,
         words=[
@@ -292,11 +292,11 @@ NATURAL_SIGNS = (
         others=[r"喜欢|喜歡|讨厌|討厭|偏好|好き|嫌い|좋아|싫어|люблю|предпочита|нравится|ненавижу"],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "person",
         0.3,
         words=[
-            rf"(?:[Mm]y|[Hh]is|[Hh]er|[Oo]ur|[Tt]heir) {_RELATION},? {_NAME}",
+            rf"(?:[Mm]y|[Hh]is|[Hh]er|[Oo]ur|[Tt]heir) {RELATION},? {_NAME}",
             rf"(?:Mr|Mrs|Ms|Dr|Prof)\.? {_NAME}",
             rf"(?:[Hh]ey|[Hh]i|[Hh]ello|[Tt]hanks|[Tt]hank you|[Dd]ear|[Bb]ye|[Ww]ow|[Cc]ongrats),? {_NAME}",
             rf"(?:met|named|called|name is|with|told|asked|saw|visited|married|and|from|by|for|to) {_NAME}"
@@ -307,7 +307,7 @@ NATURAL_SIGNS = (
         ],
         others=[r"[\u4e00-\u9fff](?:先生|女士|小姐|老师|老師|さん|くん|ちゃん|様)", r"[가-힣]{2}(?:씨|님)"],
     ),
-    _sign(
+    make_sign(
         "date",
         0.3,
         words=[
@@ -330,7 +330,7 @@ NATURAL_SIGNS = (
         ],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "quantity",
         0.2,
         words=[
@@ -345,7 +345,7 @@ NATURAL_SIGNS = (
         ],
         lower_case=True,
     ),
-    _sign(
+    make_sign(
         "fact",
         0.3,
         words=[

@@ -42,7 +42,7 @@ def test_a_threshold_is_proposed_that_parts_useful_texts_from_the_others(clew: C
     file = write_lines(tmp_path / "labels.jsonl", labelled())
     found = clew.json("gate", "calibrate", file)
     assert (found["texts"], found["useful"], found["bad"], found["plot"]) == (24, 12, [], None)
-    assert found["now"]["threshold"] == 0.35
+    assert found["now"]["threshold"] == 0.19
     assert found["separation"] == 1.0
     assert (found["proposed"]["precision"], found["proposed"]["recall"], found["proposed"]["kept"]) == (1.0, 1.0, 0.5)
     assert found["brierCalibrated"] < found["brierRaw"]
@@ -164,3 +164,16 @@ def test_a_picture_that_cannot_be_written_is_an_error_without_a_traceback(clew: 
     file = write_lines(tmp_path / "labels.jsonl", labelled())
     missing = tmp_path / "no" / "folder" / "gate.png"
     assert "gate.png" in clew.json("gate", "calibrate", file, "--plot", str(missing), status=1)["error"]["message"]
+
+
+def test_texts_that_are_never_kept_count_as_never_kept_by_any_threshold(clew: Clew, tmp_path: Path) -> None:
+    asked = [f"Which port does service {number} use since May {number}?" for number in range(12)]
+    found = clew.json("gate", "calibrate", write_lines(tmp_path / "labels.jsonl", labelled(others=asked)))
+    assert found["now"]["precision"] == 1.0
+    assert found["curve"][0]["low"] == found["curve"][0]["high"] == 0.0
+
+
+def test_an_explanation_says_why_a_text_is_never_kept(clew: Clew) -> None:
+    assert "never kept (a command)" in clew("gate", "explain", "/mode")
+    assert "never kept (only asks)" in clew("gate", "explain", "Which port does it use?")
+    assert "kept as a memory" in clew("gate", "explain", "We decided to use Postgres 16 for billing.")
