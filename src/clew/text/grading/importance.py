@@ -3,7 +3,8 @@
 The grade is the worth of the weightiest thing a text shows, raised a little by what makes it concrete. Rules,
 decisions and lasting preferences are worth most; facts, tasks and plans are useful; what only fills the air is worth
 least. Adding something weighty to a text never lowers its grade. The output of a tool never gets the grade of a thing
-to remember for good: its words carry no authority.
+to remember for good: its words carry no authority. Neither has what somebody pastes into a turn: the turn is graded by
+what they say themselves, so a rule above a pasted log is a rule.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from enum import StrEnum
 
 from clew.core.model import Kind
 from clew.text import deontic
+from clew.text.grading.idle import is_acknowledgement
 from clew.text.grading.kinds import is_task_marked, kind_of_text
+from clew.text.grading.natural import STATEMENT_SIGNS
 from clew.text.grading.salience import is_question
 from clew.text.grading.signs import ARTEFACT_SIGNS, NATURAL_SIGNS
+from clew.text.grading.statements import stated
+from clew.text.speech import own_words
 
 METHOD = "rules"
-VERSION = 1
+VERSION = 2
 
 MUST_REMEMBER_FROM = 0.80
 NICE_TO_HAVE_FROM = 0.50
@@ -43,13 +48,15 @@ class Grade:
 def grade(text: str, kind: Kind | None = None, tool: str | None = None) -> Grade:
     """Grade a text; `kind` where it is known, and the tool that gave it back, if one did."""
     opening = text[:_READ_CHARS].strip()
-    idle = _idle(opening)
+    is_output = _is_output(kind, tool)
+    said = opening if is_output else own_words(opening) or opening
+    idle = _idle(said)
     if idle:
         return _grade(*idle)
-    evidence = sorted(_evidence(opening, kind), key=lambda item: (-item[0], item[1]))
-    concrete = _concrete(opening)
+    evidence = sorted(_evidence(said, kind), key=lambda item: (-item[0], item[1]))
+    concrete = _concrete(said)
     score = evidence[0][0] + _RAISED_BY_CONCRETE * min(len(concrete), _MOST_CONCRETE)
-    if _is_output(kind, tool):
+    if is_output:
         score = min(score, _MOST_FOR_OUTPUT)
     return _grade(score, *(name for _, name in evidence if name), *concrete)
 
@@ -71,19 +78,32 @@ def _evidence(text: str, kind: Kind | None) -> Iterator[tuple[float, str]]:
     yield _WORTH_OF_GUESS[guessed], guessed.value
     if kind is not None:
         yield _WORTH_OF_KIND[kind], kind.value
-    stated = "".join(piece for piece in _SENTENCE_END.split(text) if not is_question(piece.strip()))
-    if _STATEMENT.search(stated):
+    personal = _personal(stated(text))
+    if personal[0] > _WORTH_OF_GUESS[guessed]:
+        yield personal
+    told = "".join(piece for piece in _SENTENCE_END.split(text) if not is_question(piece.strip()))
+    if _STATEMENT.search(told):
         yield _WORTH_OF_STATEMENT, "statement"
     for pattern, worth, name in _WORTH_OF_WORDING:
-        if pattern.search(stated):
+        if pattern.search(told):
             yield worth, name
-    if not is_task_marked(text) and deontic.read(stated).standing:
-        yield (_WORTH_OF_RULE if _is_lasting_rule(stated) else _WORTH_OF_ADVICE), "rule"
+    if not is_task_marked(text) and deontic.read(told).standing:
+        yield (_WORTH_OF_RULE if _is_lasting_rule(told) else _WORTH_OF_ADVICE), "rule"
 
 
-def _is_lasting_rule(stated: str) -> bool:
+def _personal(statements: str) -> tuple[float, str]:
+    """What the speaker tells of their life and wishes: worth the more, the more there is of it."""
+    lowered = statements.lower()
+    found = [sign for sign in STATEMENT_SIGNS if sign.pattern.search(lowered if sign.lower_case else statements)]
+    if all(sign.name in _MEASURES for sign in found):
+        return 0.0, ""
+    told = min(sum(sign.weight for sign in found), 1.0)
+    return _WORTH_OF_TALK + _RAISED_BY_TOLD * told, max(found, key=lambda sign: sign.weight).name
+
+
+def _is_lasting_rule(told: str) -> bool:
     """A rule in so many words, and not one piece of advice among others in a long text."""
-    return len(stated) <= _RULE_CHARS and _LASTING.search(stated) is not None
+    return len(told) <= _RULE_CHARS and _LASTING.search(told) is not None
 
 
 def _concrete(text: str) -> list[str]:
@@ -96,8 +116,10 @@ def _idle(text: str) -> tuple[float, str] | None:
     """The grade of a text that says nothing to keep, if this is one."""
     if not _WORD.search(text):
         return 0.0, "empty"
-    if _SECRET.search(text):
+    if _SECRET.search(text) and not deontic.read(text).standing:
         return 0.2, "secret"
+    if is_acknowledgement(text):
+        return 0.1, "acknowledgement"
     for pattern, worth, name in _IDLE:
         if pattern.fullmatch(text):
             return worth, name
@@ -132,6 +154,10 @@ _STATEMENT = re.compile(
     r"|married|born|named|called|plans?|learn(?:s|ing)|collects?|visits?|volunteers?|practi[cs]es)\b)"
 )
 _WORTH_OF_STATEMENT = 0.50
+_WORTH_OF_TALK, _RAISED_BY_TOLD = 0.40, 0.40
+"""One fact or wish is nice to have, and only a turn full of them lasts."""
+_MEASURES = ("date", "quantity")
+"""They tell something only of a fact, a wish or a person."""
 _WORTH_OF_RULE = 0.85
 _WORTH_OF_ADVICE = 0.60
 _RULE_CHARS = 600
@@ -207,22 +233,6 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？\n])")
 _WORD = re.compile(r"\w")
 _SECRET = re.compile(r"-----BEGIN|\bBEGIN [A-Z ]{0,24}PRIVATE KEY|\[redacted|\(redacted\)|<redacted", re.IGNORECASE)
 _IDLE = (
-    (
-        re.compile(
-            r"(?i:(?:\W{0,4}(?:ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|thanks?|thank you|thx|ty|great|nice|cool|perfect"
-            r"|awesome|good"
-            r"|got it|understood|done|right|fine|hi|hello|hey|bye|good (?:morning|night|job)|sounds good|looks good"
-            r"|lgtm|will do"
-            r"|on it|noted|ack|np|no problem|you're welcome|exactly|absolutely|congrats|wow|haha|lol|so much|very much"
-            r"|a lot|then"
-            r"|for (?:now|that|this|the help|your help)|好的?|收到|谢谢|謝謝|了解|明白|知道了|嗯|行|可以|没问题|はい"
-            r"|ありがとう(?:ございます)?"
-            r"|了解(?:です|しました)?|네|감사합니다|알겠습니다|да|спасибо|хорошо|gracias|vale|danke"
-            r"|merci)\b){1,8}\W{0,8})"
-        ),
-        0.1,
-        "acknowledgement",
-    ),
     (
         re.compile(
             r"(?is:\W{0,4}(?:heartbeat|heartbeat_ok|ping|pong|tick|keep-?alive|no_reply|still (?:running|working"
