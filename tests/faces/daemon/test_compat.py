@@ -215,6 +215,19 @@ def test_the_gate_answers_with_the_short_keys(wire: Wire, own: str) -> None:
     assert all(0 <= value <= 1 for value in score.values())
 
 
+@pytest.mark.requirement("GATE-4")
+def test_a_memory_shows_its_gate_score_under_the_older_names(wire: Wire, own: str) -> None:
+    turn = {"role": "user", "userId": own}
+    wire.result("insert_session_turn", sessionId=own, id="1", text="I prefer tea over coffee.", metadata=turn)
+    wire.result("flush")
+    (kept,) = listed(wire, f"user:{own}")
+    shown = kept["metadata"]
+    names = "score t h r d inputFreq memSaturation p a dtech gconv gtech".split()
+    assert {f"gating_{name}" for name in names} <= set(shown)
+    assert shown["gating_h"] == shown["gating_novelty"] == 1.0
+    assert shown["gating_d"] == shown["gating_natural_density"] == pytest.approx(0.4)
+
+
 @pytest.mark.requirement("LIFE-6")
 def test_lifecycle_hints_are_journalled_newest_first(wire: Wire, own: str) -> None:
     for reason in ("new", "reset"):

@@ -278,8 +278,14 @@ def _metadata(record: RecordView) -> JsonObject:
         "raw_history": True if scope == "session_raw" else None,
         "active_view": False if scope == "session_raw" else None,
     }
-    added = {key: value for key, value in known.items() if value is not None}
+    added = {key: value for key, value in known.items() if value is not None} | _gate_parts(record.metadata)
     return added | record.metadata | {"access_count": record.access_count}
+
+
+def _gate_parts(metadata: JsonObject) -> JsonObject:
+    """The parts of a memory's gate score under the short names that older clients read."""
+    parts = {f"gating_{short}": metadata.get(f"gating_{name}") for short, name in GATE_KEYS.items()}
+    return {short: value for short, value in parts.items() if value is not None}
 
 
 def _session_behind(record: RecordView) -> str | None:
