@@ -1,10 +1,10 @@
-"""How useful Clew is on real work, in one command: summaries, guidance, the gate and packs, with baselines.
+"""How useful Clew is on real work, in one command: summaries, packs and the gate, with baselines.
 
     python -m bench.usefulness --data FOLDER
     python -m bench.usefulness --data FOLDER --unseen
 
 Labels name places in the data files by hash and position. A third of every set was kept unseen while Clew was built;
-`--unseen` counts that part alone.
+`--unseen` counts that part alone; for the gate it adds it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench.usefulness import packs, summaries
-from bench.usefulness.labels import Data, print_rows
+from bench.usefulness import gate, packs, summaries
+from bench.usefulness.labels import LABELS, Data, Row, print_rows
 
 
 def main() -> None:
@@ -24,6 +24,8 @@ def main() -> None:
     data = Data(options.data)
     for part in (summaries, packs):
         print_rows(part.measure(data, unseen=options.unseen))
+    judged = gate.measure(LABELS, options.data, options.unseen).rows
+    print_rows(Row(f"gate: {row.name}", row.value, "" if row.aim is None else f">= {row.aim}") for row in judged)
 
 
 if __name__ == "__main__":

@@ -151,8 +151,8 @@ def _rows(asked: dict[tuple[str, str], Asked]) -> list[Row]:
             rows.append(Row(f"{name} a best turn is there", one.best / one.questions))
     relevant = total["relevant"] / max(total["items"], 1)
     rows.append(Row(f"packs: items relevant, of {total['items']}", relevant, ">= 0.75"))
-    right = total["right"] / max(total["questions"], 1)
-    rows.append(Row(f"packs: abstention right, of {total['questions']}", right, ">= 0.85"))
+    abstained = total["right"] / max(total["questions"], 1)
+    rows.append(Row(f"packs: abstention right, of {total['questions']}", abstained, ">= 0.85"))
     return rows
 
 
