@@ -21,7 +21,7 @@ from clew.core import budget
 from clew.core.model import Role
 from clew.features.history.changes import compare
 from clew.text import calls, sanitise, sentences
-from clew.text.calls import Call
+from clew.text.calls import Call, Step
 from clew.text.grading import salience
 from clew.text.grading.salience import Statement
 from clew.text.speech import own_words
@@ -68,9 +68,9 @@ _NEXT_POINT = " / "
 _ENDED = " → "
 _SENTENCE_ENDS = tuple(".!?:;,…。！？：")
 _HOLDS, _SUPERSEDED, _OPEN, _NEW = "Still holds", "Superseded", "Open", "New"
-_DID = "did"
-_WORK = (_DID, "call", "result")
-"""How lines about tools begin: in this version, and in summaries of versions before."""
+_DID, _RESULT = "did", "result"
+_WORK = (_DID, _RESULT, "call")
+"""How lines about tools begin: what was done, the result of a call that is not known, and calls in older summaries."""
 _LABELS = frozenset((_HOLDS, _SUPERSEDED, _OPEN, _NEW))
 _OF_WORK, _OF_LOOKING, _OF_NARRATION, _OF_REPORT, _OF_DETAIL = 0.6, 0.15, 0.6, 2.0, 0.5
 """The weight of what was done, of looking around, of what the assistant says while it works, of the first words of its
@@ -201,7 +201,9 @@ def _read(source: Source) -> _Turn:
 
 def _of_turns(sources: Sequence[Source], later: Sequence[Source]) -> _Material:
     turns = [_read(source) for source in sources]
-    done = _work(turns)
+    steps = calls.steps(turns)
+    done = _work(turns, steps)
+    alone = {step.places[0]: step for step in steps if step.call is None and not step.failed}
     to_assistant = any(turn.is_reply or turn.made for turn in turns)
     statements: list[Statement] = []
     for place, turn in enumerate(turns):
@@ -211,6 +213,9 @@ def _of_turns(sources: Sequence[Source], later: Sequence[Source]) -> _Material:
             factor = _factor(turn, piece, is_first=not reported)
             reported = reported or factor > 0.0
             statements.append(Statement(who, turn.source.ts_ms, piece, place, factor, turn.is_reply))
+        if place in alone:
+            told = alone[place].ended or sentences.shorten(" ".join(turn.text.split()), _NOTE_CHARS)
+            statements.append(Statement(f"{_RESULT} {who}", turn.source.ts_ms, told, place, _OF_LOOKING))
         if place in done:
             statements.append(Statement(_DID, turn.source.ts_ms, done[place], place, _work_factor(done[place])))
     times = [source.ts_ms for source in sources]
@@ -263,11 +268,11 @@ def _readable(text: str) -> str:
     return text if len(text) <= _PROSE_CHARS else f"{text[:half]}\n{text[-half:]}"
 
 
-def _work(turns: Sequence[_Turn]) -> dict[int, str]:
+def _work(turns: Sequence[_Turn], steps: Sequence[Step]) -> dict[int, str]:
     """What was done for each request, by the place of its last step."""
     requests = list(accumulate(int(bool(turn.words) and not turn.is_reply) for turn in turns))
     found: dict[int, str] = {}
-    for _, group in groupby(calls.steps(turns), key=lambda step: requests[step.places[0]]):
+    for _, group in groupby(steps, key=lambda step: requests[step.places[0]]):
         made = list(group)
         if told := calls.tell(made):
             found[max(step.places[0] for step in made)] = sentences.shorten(told, _WORK_CHARS)
