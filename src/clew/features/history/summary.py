@@ -26,7 +26,7 @@ from clew.text.grading import salience
 from clew.text.grading.salience import Statement
 from clew.text.speech import own_words
 
-_RUNGS = (("extractive", 1.0), ("extractive-short", 0.4))
+_RUNGS = (("extractive", 1.0), ("extractive", 0.7), ("extractive-short", 0.4))
 """Method, and the part of the aim that it keeps."""
 
 
