@@ -132,7 +132,8 @@ def condense(children: Sequence[Source], *, earlier: Sequence[str], below: int, 
 
 def transcript(sources: Sequence[Source]) -> str:
     """The turns as a model is to read them: who said what, and what was done. Arguments and results stay out."""
-    statements = _of_turns(sources, ()).statements
+    told = _of_turns(sources, ()).statements
+    statements = [statement for statement in told if not statement.who.startswith(_RESULT)]
     groups = groupby(range(len(statements)), key=lambda place: _speech(statements[place]))
     return "\n".join(f"{who}: {_join(statements, list(group))}" for (_, who, _), group in groups)
 
