@@ -95,7 +95,7 @@ REQUIREMENTS: dict[str, str | Planned] = {
     "PACK-7": DONE,
     "USE-1": DONE,
     "USE-2": DONE,
-    "USE-3": Planned(("every task it applies to",)),
+    "USE-3": DONE,
     "USE-4": DONE,
     "USE-5": Planned(("shown once",)),
     "USE-6": DONE,

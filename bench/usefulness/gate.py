@@ -12,22 +12,22 @@ calibrate`. A third of the labels is unseen: nobody looked at it while the rules
 from __future__ import annotations
 
 import argparse
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest.mock import patch
 
 from msgspec import Struct
 
-from bench.retrieval.files import read_json, read_lines
+from bench.retrieval.files import read_lines
+from bench.usefulness.labels import Data
+from bench.usefulness.turns import Turn, user_turns
 from clew import Memory, Message
 from clew.api import Flush
 from clew.config import Config
-from clew.errors import InvalidInput
 from clew.features.gate import rules, service
 from clew.features.gate.reliability import Examples, Outcome, outcome, propose_threshold, separation
 
@@ -59,15 +59,6 @@ class Label(Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    conversation: str
-    place: str
-    """Its file and its position there, as the labels name them."""
-    text: str
-    speaker: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Judged:
     score: float
     """0 for a turn that is never kept."""
@@ -90,7 +81,7 @@ def main() -> int:
 def measure(labels: Path, data: Path, unseen: bool = False, embedder: str = "auto") -> Measured:
     """Judge every labelled turn; `labels` is the folder of the labels, `unseen` adds the third nobody looked at."""
     known = [label for label in read_lines(labels / "gate.jsonl", Label) if unseen or not label.unseen]
-    turns = _read_turns(data, read_json(labels / "files.json", dict[str, dict[str, str]]), known)
+    turns = _read_turns(Data(data, labels), known)
     with TemporaryDirectory(prefix="bench-") as folder:
         config = Config.load(data_dir=Path(folder), embedder=embedder)
         judged = _judge(config, turns)
@@ -172,55 +163,17 @@ def _scores() -> Iterator[list[float]]:
 # --- the data ------------------------------------------------------------------------------------------
 
 
-def _read_turns(data: Path, files: dict[str, dict[str, str]], labels: Sequence[Label]) -> list[Turn]:
+def _read_turns(data: Data, labels: Sequence[Label]) -> list[Turn]:
     """The user's turns of every conversation with labels, each up to its last labelled one."""
     wanted = {f"{label.file}:{label.at}" for label in labels}
     found: list[Turn] = []
     for name in dict.fromkeys(label.file for label in labels):
-        path = data / files[name]["path"]
-        if hashlib.sha256(path.read_bytes()).hexdigest() != files[name]["sha256"]:
-            raise InvalidInput(f"{path} is not the file that was labelled")
-        turns = list(_READERS[name](path))
+        turns = list(user_turns(data, name))
         for conversation in dict.fromkeys(turn.conversation for turn in turns):
             spoken = [turn for turn in turns if turn.conversation == conversation]
             last = max((place for place, turn in enumerate(spoken) if turn.place in wanted), default=-1)
             found += spoken[: last + 1]
     return found
-
-
-def _coding(path: Path) -> Iterator[Turn]:
-    for number, row in enumerate(read_lines(path, dict[str, Any])):
-        message = row.get("message") or {}
-        if message.get("role") == "user":
-            content = message["content"]
-            parts = [content] if isinstance(content, str) else [part.get("text", "[image]") for part in content]
-            yield Turn("coding", f"coding:{number}", "\n".join(parts))
-
-
-def _locomo(path: Path) -> Iterator[Turn]:
-    for given in read_json(path, list[dict[str, Any]]):
-        sessions = given["conversation"]
-        numbers = sorted(int(key[8:]) for key in sessions if key.startswith("session_") and key[8:].isdigit())
-        for said in (said for number in numbers for said in sessions[f"session_{number}"]):
-            caption = said.get("blip_caption")
-            text = f"{said['text']} [image: {caption}]" if caption else said["text"]
-            yield Turn(given["sample_id"], f"locomo:{given['sample_id']}:{said['dia_id']}", text, said["speaker"])
-
-
-def _longmemeval(path: Path) -> Iterator[Turn]:
-    for given in read_json(path, list[dict[str, Any]]):
-        name = given["question_id"]
-        for session, said in enumerate(given["haystack_sessions"]):
-            for number, turn in enumerate(said):
-                if turn["role"] == "user":
-                    yield Turn(name, f"longmemeval:{name}:{session}:{number}", turn["content"])
-
-
-_READERS: dict[str, Callable[[Path], Iterator[Turn]]] = {
-    "coding": _coding,
-    "locomo": _locomo,
-    "longmemeval": _longmemeval,
-}
 
 
 def _parser() -> argparse.ArgumentParser:

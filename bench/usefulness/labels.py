@@ -46,9 +46,10 @@ class Data:
     """The labelled files, checked against their hashes."""
 
     folder: Path
+    labels: Path = LABELS
 
     def path(self, name: str) -> Path:
-        known = json.loads((LABELS / "files.json").read_text("utf-8"))[name]
+        known = json.loads((self.labels / "files.json").read_text("utf-8"))[name]
         path = self.folder / str(known["path"])
         if hashlib.sha256(path.read_bytes()).hexdigest() != known["sha256"]:
             raise InvalidInput(f"{path} is not the file that was labelled")

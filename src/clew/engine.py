@@ -22,6 +22,7 @@ from clew.errors import InvalidInput
 from clew.features.authored import service as authored
 from clew.features.gate import service as gate
 from clew.features.graph import linking
+from clew.features.guidance import marking
 from clew.features.ledger import harvest
 from clew.features.lifecycle import service as lifecycle
 from clew.features.plans.service import close_by_turn
@@ -94,7 +95,7 @@ class Memory(api.MemoryApi):
         if replayed:
             _log.warning("this copy of the store is older than its ledger; purges carried out again: %d", replayed)
         self._courtesy = Courtesy()
-        workers = (gate.worker(close_by_turn), authored.WORKER, harvest.WORKER, linking.WORKER)
+        workers = (gate.worker(close_by_turn), marking.WORKER, authored.WORKER, harvest.WORKER, linking.WORKER)
         self._indexer = Indexer(self._parts, workers, self._courtesy, _lock_file(config, store))
         atexit.register(self.close)  # no thread may be inside a native library when the interpreter ends
         self._indexer.start()

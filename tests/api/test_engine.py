@@ -358,10 +358,10 @@ def test_when_recall_fails_the_messages_come_back_with_the_reason(
 ) -> None:
     from clew.features.context import assemble
 
-    def broken(*_: object) -> object:
+    def broken(*_: object, **__: object) -> object:
         raise RuntimeError("no memory today")
 
-    monkeypatch.setattr(assemble, "project", broken)
+    monkeypatch.setattr(assemble, "find_fitting", broken)
     given = [Message(role="user", text="hi")]
     context = memory.assemble("s", messages=given, user_id="ana")
     assert [message.text for message in context.messages] == ["hi"]

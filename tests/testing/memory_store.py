@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from clew.core.collections import Collection, CollectionKind
-from clew.core.marks import keep_operator_marks
+from clew.core.marks import keep_operator_marks, merge_marks
 from clew.core.model import Draft, Metadata, Provenance, Record, Trust
 from clew.core.ports import EmbedderIdentity
 from clew.errors import Conflict, NotAvailable, RawHistoryProtected
@@ -129,10 +129,15 @@ class MemoryStore(Graphed, Judged):
             for shard in shards:
                 if shard.turn_id not in history:
                     raise Conflict(f"session {session_id!r} has no turn {shard.turn_id!r}")
-                self._add_place(shard.place, history[shard.turn_id].text)
+                self._keep(shard, history[shard.turn_id].text)
             self.ensure([Collection.session(session_id), Collection.summaries(session_id)])
             for summary in summaries:
                 self._add_summary(Collection.session(session_id), Collection.summaries(session_id), summary)
+
+    def _keep(self, shard: Shard, key: int) -> None:
+        self._add_place(shard.place, key)
+        held = self._state.texts[key]
+        held.draft = replace(held.draft, marks=merge_marks(held.draft.marks, shard.marks))
 
     def _add_summary(self, view: str, kept: str, summary: NewSummary) -> None:
         shown = self._state.collections[view].members
@@ -272,6 +277,7 @@ class MemoryStore(Graphed, Judged):
         vectors: Mapping[int, bytes],
         promoted: Mapping[int, NewRecord] | None = None,
         embedder: EmbedderIdentity | None = None,
+        kept: Mapping[int, Shard] | None = None,
     ) -> None:
         with self._transaction():
             if embedder not in (None, self._state.model):
@@ -281,6 +287,9 @@ class MemoryStore(Graphed, Judged):
             for seq, new in (promoted or {}).items():
                 if seq in self._state.queue:
                     self._put(new)
+            for seq, shard in (kept or {}).items():
+                if seq in self._state.queue:
+                    self._keep(shard, self._state.queue[seq][0])
             for seq in done:
                 self._state.queue.pop(seq, None)
 

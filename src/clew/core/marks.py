@@ -33,6 +33,9 @@ class Mark(StrEnum):
     """References of the records that were merged into it."""
     DECLINED = "declined"
     """Ids of what was proposed from its words and is not to be proposed again."""
+    GUIDANCE = "guidance"
+    """That a turn was kept as guidance: whether it holds whatever the task, and the reference of the piece that takes
+    its place: `{"general": …, "superseded_by": …}`."""
     PLAN_STATE = "plan_state"
     """How a plan ended, and the turn that says so: `{"state": …, "source": …}`; open where it is not set."""
 

@@ -133,9 +133,11 @@ def _turn(parts: Parts, batch: IngestBatch, message: Message, intake: Intake, oc
     id_ = _turn_id(parts, session_id, message, intake, occurrence)
     places = [Place(Collection.raw(session_id), id_), Place(Collection.session(session_id), id_)]
     tasks = [Task.EMBED, Task.LINK] if parts.meaning.wanted else [Task.LINK]
+    says_something = draft.provenance is Provenance.USER_TURN and without_own(draft.text).strip() != ""
+    tasks += [Task.GUIDE] if says_something else []
     if user_id is not None and draft.provenance is Provenance.USER_TURN:
         places.append(Place(Collection.turns(user_id), turn_name(session_id, id_)))
-        tasks += [Task.GATE] if without_own(draft.text).strip() else []
+        tasks += [Task.GATE] if says_something else []
     elif user_id is not None:
         whose = Collection.replies if draft.role is Role.ASSISTANT else Collection.owned
         places.append(Place(whose(user_id), turn_name(session_id, id_)))

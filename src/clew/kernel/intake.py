@@ -25,6 +25,7 @@ from clew.core.model import (
     Trust,
 )
 from clew.core.operation import JsonObject
+from clew.core.projects import MAX_PROJECT_CHARS
 from clew.errors import InvalidInput, TooLarge
 from clew.kernel.parts import Parts
 from clew.text.grading import importance
@@ -171,6 +172,14 @@ def check_unicode(what: str, text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise _half_a_character(what) from None
+
+
+def check_project(project: str | None) -> None:
+    """Refuses what cannot name a project."""
+    if project is not None:
+        check_unicode("project", project)
+        if not project.strip() or len(project) > MAX_PROJECT_CHARS:
+            raise InvalidInput(f"project must have from 1 to {MAX_PROJECT_CHARS} characters")
 
 
 def checked_ts(ts_ms: int) -> int:

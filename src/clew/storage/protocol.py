@@ -33,6 +33,7 @@ class Task(StrEnum):
     EMBED = "embed"
     GATE = "gate"
     LINK = "link"
+    GUIDE = "guide"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -93,10 +94,11 @@ class NewSummary:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A turn of a session that is to be kept word for word in one more place."""
+    """A turn of a session that is to be kept word for word in one more place, and what is noted of it."""
 
     turn_id: str
     place: Place
+    marks: Metadata = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,12 +349,15 @@ class Store(GraphStore, Protocol):
         vectors: Mapping[int, bytes],
         promoted: Mapping[int, NewRecord] | None = None,
         embedder: EmbedderIdentity | None = None,
+        kept: Mapping[int, Shard] | None = None,
     ) -> None:
-        """In one step: store vectors by record key, add promoted records by task, take tasks off the queue.
+        """In one step: store vectors by record key, add promoted records by task, keep turns, take tasks off the queue.
+
+        Shards, by task, show the task's turn in one more place and set its marks there.
 
         With an `embedder`, nothing happens where it is not the store's any more. A vector of a record that has been
-        removed meanwhile is dropped, and so is every vector of a store that has no embedder; a promoted record is
-        dropped where its task has left the queue.
+        removed meanwhile is dropped, and so is every vector of a store that has no embedder; a promoted record or a
+        shard is dropped where its task has left the queue.
         """
 
     def model(self) -> EmbedderIdentity | None:

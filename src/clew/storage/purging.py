@@ -119,6 +119,10 @@ def without_links(marks: Metadata, gone: AbstractSet[str]) -> dict[str, Any]:
     closed = value_of(marks, Mark.PLAN_STATE)
     if isinstance(closed, Mapping) and closed.get("source") in gone:
         del kept[Mark.PLAN_STATE]
+    guiding = value_of(marks, Mark.GUIDANCE)
+    if isinstance(guiding, Mapping) and guiding.get("superseded_by") in gone:
+        left_over = {key: value for key, value in guiding.items() if key != "superseded_by"}
+        kept[Mark.GUIDANCE.value] = {**marks[Mark.GUIDANCE], "value": left_over}
     for name in _LINKS:
         value = value_of(marks, name)
         refs = value if isinstance(value, list) else [value]

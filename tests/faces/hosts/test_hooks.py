@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from clew.core.projects import name_of
 from clew.faces.hosts.dialects import COMPACT, END, EVENTS, PROMPT, START, STOP, TOOL
 from tests.testing.daemons import ROOT, WAIT_S, Daemon, running, short_folder
 
@@ -147,7 +148,7 @@ def test_the_outcome_of_a_tool_comes_into_the_ledger(host: str, host_session: Se
     assert record["text"].endswith(": make lamps\n12 lamps built, 1 cracked")
     assert record["trust"] == "untrusted"
     assert record["metadata"]["host"] == host
-    assert record["metadata"]["project"] == "lighthouse"
+    assert name_of(record["metadata"]["project"]) == "lighthouse"
 
 
 def test_a_tool_that_failed_is_captured_with_its_error(host_session: Session) -> None:
@@ -184,6 +185,13 @@ def test_a_new_session_gets_how_things_stand_with_its_project(host: str, host_se
     assert host_session.tell(host, event, source="resume") == ""
     assert host_session.tell(host, event, cwd="/home/ada/windmill") == ""
     assert host_session.tell(host, event, cwd=os.path.expanduser("~")) == ""
+
+
+@pytest.mark.requirement("USE-3")
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_session_begins_with_the_rules_of_its_user(host: str, host_session: Session) -> None:
+    host_session.remember("Never deploy on a Friday.")
+    assert "Never deploy on a Friday." in host_session.tell(host, event_for(host, START), cwd=os.path.expanduser("~"))
 
 
 def test_what_was_said_in_the_session_itself_is_not_told_again(host_session: Session) -> None:

@@ -54,6 +54,11 @@ def records(clew: Clew, collection: str) -> list[dict[str, Any]]:
     return found
 
 
+def _said(record: dict[str, Any]) -> dict[str, Any]:
+    """The record without its marks, which come behind it."""
+    return {name: value for name, value in record.items() if name not in ("marks", "version")}
+
+
 def test_a_real_session_imports_whole_and_twice_with_the_same_result(clew: Clew, real: Path) -> None:
     first = clew.json("import", str(real))
     (receipt,) = first["files"]
@@ -64,7 +69,7 @@ def test_a_real_session_imports_whole_and_twice_with_the_same_result(clew: Clew,
     kept = records(clew, f"session_raw:{SESSION}")
     again = clew.json("import", str(real))
     assert (again["stored"], again["unchanged"]) == (0, 900)
-    assert records(clew, f"session_raw:{SESSION}") == kept
+    assert [_said(one) for one in records(clew, f"session_raw:{SESSION}")] == [_said(one) for one in kept]
     assert clew.json("verify")["ok"]
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.core.projects import name_of
 from clew.faces.transcripts import Format, Tally, Turn, detect, read_turns
 from clew.faces.transcripts.lines import MAX_LINE_BYTES
 from clew.faces.transcripts.order import AHEAD_LINES
@@ -189,11 +190,13 @@ def test_a_turn_says_the_name_of_the_folder_it_was_said_in_and_never_the_way_the
     folders: list[object], projects: list[str | None]
 ) -> None:
     turns, _ = read(Format.CLAUDE_CODE, *(claude("user", "look", cwd=folder) for folder in folders))
-    assert [turn.message.metadata.get("project") for turn in turns] == projects
+    given = [turn.message.metadata.get("project") for turn in turns]
+    assert [name and name_of(name) for name in given] == projects
+    assert not any("/" in name for name in given if name)
     assert [turn.message.id for turn in turns] == ["u1"] * len(folders)
     (header, said) = {"type": "session", "id": "sid", "cwd": folders[0]}, pi("user", "look")
     ((turn,), _), ((bare,), _) = read(Format.OPENCLAW, header, said), read(Format.OPENCLAW, header | {"cwd": "/"}, said)
-    assert turn.message.metadata.get("project") == projects[0]
+    assert turn.message.metadata.get("project") == given[0]
     assert turn.message.id == bare.message.id
 
 

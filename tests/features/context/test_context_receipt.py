@@ -18,6 +18,7 @@ from clew.errors import EmbedderFailed, InvalidInput, StoreError
 from clew.features.authored import files as authored_files
 from clew.features.authored.service import Library
 from clew.features.context import assemble as assembling
+from clew.features.context import guided
 from clew.models.embedding.hashing import HashingEmbedder
 from tests.conftest import OpenMemory
 
@@ -212,8 +213,8 @@ PARTS = {
     "rules": (Library, "current", "authored text was not read anew"),
     "store": ("store", "touch", "uses were not counted"),
     "question": (assembling, "prepare", "nothing was recalled"),
-    "guidance": (assembling, "best", "no guidance was recalled"),
-    "recall": (assembling, "project", "nothing was recalled"),
+    "guidance": (guided, "best", "no guidance was recalled"),
+    "recall": (assembling, "find_fitting", "nothing was recalled"),
     "index": ("indexes", "current", "no guidance was recalled"),
 }
 

@@ -204,7 +204,7 @@ def test_every_reason_is_reached_and_every_candidate_has_one(memory: Memory) -> 
     tight = packed(budget_tokens=90)
     assert (tight["lead"], tight["one more"]) == (Reason.RELEVANT, Reason.BUDGET)
     assert packed(kinds=("decision",))["lead"] == Reason.KIND
-    elsewhere = {Reason.KIND, Reason.PRESENT, Reason.DUE, Reason.STALE, Reason.ENDED, Reason.UNRELATED}
+    elsewhere = {Reason.KIND, Reason.PRESENT, Reason.PROJECT, Reason.DUE, Reason.STALE, Reason.ENDED, Reason.UNRELATED}
     said_nothing = {Reason.QUESTION, Reason.PAYLOAD}
     assert {*capped.values(), *tight.values(), *elsewhere, *said_nothing} == set(Reason)
 

@@ -15,7 +15,7 @@ class ContextMethods(Calls):
     def assemble(
         self, session_id: str, *, query: str | None = None, messages: Sequence[Message] | None = None,
         budget_tokens: int | None = None, limit_tokens: int | None = None, user_id: str | None = None,
-        since: int | None = None, mode: str = "recall",
+        project: str | None = None, since: int | None = None, mode: str = "recall",
     ) -> Context:  # fmt: skip
         """The context for the next model call, never over the budget.
 
@@ -25,7 +25,8 @@ class ContextMethods(Calls):
         """
         return self.call(Assemble(
             session_id=session_id, query=query, messages=None if messages is None else tuple(messages),
-            budget_tokens=budget_tokens, limit_tokens=limit_tokens, user_id=user_id, since=since, mode=mode,
+            budget_tokens=budget_tokens, limit_tokens=limit_tokens, user_id=user_id, project=project, since=since,
+            mode=mode,
         ))  # fmt: skip
 
 
@@ -35,7 +36,7 @@ class AsyncContextMethods(AsyncCalls):
     async def assemble(
         self, session_id: str, *, query: str | None = None, messages: Sequence[Message] | None = None,
         budget_tokens: int | None = None, limit_tokens: int | None = None, user_id: str | None = None,
-        since: int | None = None, mode: str = "recall",
+        project: str | None = None, since: int | None = None, mode: str = "recall",
     ) -> Context:  # fmt: skip
         """The context for the next model call, never over the budget.
 
@@ -45,5 +46,6 @@ class AsyncContextMethods(AsyncCalls):
         """
         return await self.call(Assemble(
             session_id=session_id, query=query, messages=None if messages is None else tuple(messages),
-            budget_tokens=budget_tokens, limit_tokens=limit_tokens, user_id=user_id, since=since, mode=mode,
+            budget_tokens=budget_tokens, limit_tokens=limit_tokens, user_id=user_id, project=project, since=since,
+            mode=mode,
         ))  # fmt: skip

@@ -24,14 +24,15 @@ class PackMethods(Calls):
 
     def pack(
         self, query: str, *, budget_tokens: int | None = None, user_id: str | None = None,
-        session_id: str | None = None, exclude_session: str | None = None, limit: int | None = None,
-        kinds: Sequence[str] = (), cold: bool = False, untrusted: bool = False, refs: bool = False, trace: bool = False,
+        session_id: str | None = None, exclude_session: str | None = None, project: str | None = None,
+        project_only: bool = False, limit: int | None = None, kinds: Sequence[str] = (), cold: bool = False,
+        untrusted: bool = False, refs: bool = False, trace: bool = False,
     ) -> Bundle:  # fmt: skip
         """The bounded, cited bundle for one request."""
         return self.call(Pack(
             query=query, budget_tokens=budget_tokens, user_id=user_id, session_id=session_id,
-            exclude_session=exclude_session, limit=limit, kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs,
-            trace=trace,
+            exclude_session=exclude_session, project=project, project_only=project_only, limit=limit,
+            kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs, trace=trace,
         ))  # fmt: skip
 
     def list_traces(self, *, limit: int = 20) -> TraceList:
@@ -51,8 +52,9 @@ class PackMethods(Calls):
 
     def why(
         self, ref: str, query: str, *, budget_tokens: int | None = None, user_id: str | None = None,
-        session_id: str | None = None, exclude_session: str | None = None, limit: int | None = None,
-        kinds: Sequence[str] = (), cold: bool = False, untrusted: bool = False, refs: bool = False,
+        session_id: str | None = None, exclude_session: str | None = None, project: str | None = None,
+        project_only: bool = False, limit: int | None = None, kinds: Sequence[str] = (), cold: bool = False,
+        untrusted: bool = False, refs: bool = False,
     ) -> Explanation:  # fmt: skip
         """Why a record would be in the pack for a query, or would not.
 
@@ -60,8 +62,8 @@ class PackMethods(Calls):
         """
         return self.call(Why(
             query=query, budget_tokens=budget_tokens, user_id=user_id, session_id=session_id,
-            exclude_session=exclude_session, limit=limit, kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs,
-            ref=ref,
+            exclude_session=exclude_session, project=project, project_only=project_only, limit=limit,
+            kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs, ref=ref,
         ))  # fmt: skip
 
 
@@ -70,14 +72,15 @@ class AsyncPackMethods(AsyncCalls):
 
     async def pack(
         self, query: str, *, budget_tokens: int | None = None, user_id: str | None = None,
-        session_id: str | None = None, exclude_session: str | None = None, limit: int | None = None,
-        kinds: Sequence[str] = (), cold: bool = False, untrusted: bool = False, refs: bool = False, trace: bool = False,
+        session_id: str | None = None, exclude_session: str | None = None, project: str | None = None,
+        project_only: bool = False, limit: int | None = None, kinds: Sequence[str] = (), cold: bool = False,
+        untrusted: bool = False, refs: bool = False, trace: bool = False,
     ) -> Bundle:  # fmt: skip
         """The bounded, cited bundle for one request."""
         return await self.call(Pack(
             query=query, budget_tokens=budget_tokens, user_id=user_id, session_id=session_id,
-            exclude_session=exclude_session, limit=limit, kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs,
-            trace=trace,
+            exclude_session=exclude_session, project=project, project_only=project_only, limit=limit,
+            kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs, trace=trace,
         ))  # fmt: skip
 
     async def list_traces(self, *, limit: int = 20) -> TraceList:
@@ -97,8 +100,9 @@ class AsyncPackMethods(AsyncCalls):
 
     async def why(
         self, ref: str, query: str, *, budget_tokens: int | None = None, user_id: str | None = None,
-        session_id: str | None = None, exclude_session: str | None = None, limit: int | None = None,
-        kinds: Sequence[str] = (), cold: bool = False, untrusted: bool = False, refs: bool = False,
+        session_id: str | None = None, exclude_session: str | None = None, project: str | None = None,
+        project_only: bool = False, limit: int | None = None, kinds: Sequence[str] = (), cold: bool = False,
+        untrusted: bool = False, refs: bool = False,
     ) -> Explanation:  # fmt: skip
         """Why a record would be in the pack for a query, or would not.
 
@@ -106,6 +110,6 @@ class AsyncPackMethods(AsyncCalls):
         """
         return await self.call(Why(
             query=query, budget_tokens=budget_tokens, user_id=user_id, session_id=session_id,
-            exclude_session=exclude_session, limit=limit, kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs,
-            ref=ref,
+            exclude_session=exclude_session, project=project, project_only=project_only, limit=limit,
+            kinds=tuple(kinds), cold=cold, untrusted=untrusted, refs=refs, ref=ref,
         ))  # fmt: skip

@@ -9,7 +9,7 @@ import click
 
 from clew.api import Assemble, Context, Hit, Section
 from clew.faces.cli.console.command import Verb
-from clew.faces.cli.console.fields import one_of, option, takes
+from clew.faces.cli.console.fields import PROJECT, one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import print_degraded, print_heading, print_table, print_text
 
@@ -22,7 +22,13 @@ from clew.faces.cli.console.terminal import print_degraded, print_heading, print
         "clew assemble --session s1 --mode observations",
     ],
 )
-@takes(Assemble, mode=option(type=one_of(("recall", "observations", "both"))), limit_tokens=None, since=None)
+@takes(
+    Assemble,
+    mode=option(type=one_of(("recall", "observations", "both"))),
+    project=PROJECT,
+    limit_tokens=None,
+    since=None,
+)
 def assemble_command(invocation: Invocation, request: Assemble) -> None:
     """Build the context for the next model call, within a token budget."""
     invocation.answer(request, print_context)

@@ -61,6 +61,8 @@ def print_guidance(found: GuidanceList) -> None:
             f"{click.style(one_line(item.record.id), fg='cyan')}  {local_time(item.record.ts)}, {one_line(cues)}"
         )
         click.echo(f"  {preview(item.record.text)}")
+        if item.superseded_by:
+            click.echo(f"  superseded by {one_line(item.superseded_by)}")
 
 
 def _place(reference: str, user: str | None, session: str | None) -> tuple[str, str]:

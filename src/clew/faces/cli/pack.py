@@ -6,7 +6,7 @@ import click
 
 from clew.api import Bundle, DiffTraces, Explanation, ListTraces, Pack, ShowTrace, Trace, TraceDiff, TraceList, Why
 from clew.faces.cli.console.command import Verb, VerbGroup
-from clew.faces.cli.console.fields import takes
+from clew.faces.cli.console.fields import PROJECT, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.terminal import (
     counted,
@@ -137,9 +137,10 @@ def _print_diff(diff: TraceDiff) -> None:
     examples=[
         "clew pack 'which database did we choose' --user ada",
         "clew pack 'the failing build' --session s1 --budget 600 --untrusted --trace",
+        "clew pack 'where did we leave off?' --user ada --project .",
     ],
 )
-@takes(Pack, "query", refs=None)
+@takes(Pack, "query", refs=None, project=PROJECT)
 def pack_command(invocation: Invocation, request: Pack) -> None:
     """Build the few cited lines that bear on a request, within a token budget."""
     if not (request.user_id or request.session_id):
@@ -178,7 +179,7 @@ def _print_bundle(bundle: Bundle) -> None:
 
 
 @click.command("why", cls=Verb, examples=["clew why user:ada/m1 --query 'our backups' --user ada"])
-@takes(Why, "ref", refs=None)
+@takes(Why, "ref", refs=None, project=PROJECT)
 def why_command(invocation: Invocation, request: Why) -> None:
     """Say why a record is in the pack for a query, or at which step it dropped out."""
     invocation.answer(request, _print_explanation)

@@ -28,9 +28,10 @@ from clew.api import (
     SearchResult,
 )
 from clew.core.model import Role
+from clew.core.projects import PROJECT as PROJECT_KEY
 from clew.errors import InvalidInput, NotFound
 from clew.faces.cli.console.command import Verb
-from clew.faces.cli.console.fields import HITS, one_of, option, takes
+from clew.faces.cli.console.fields import HITS, PROJECT, one_of, option, takes
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.console.source import in_batches, text_or_stdin
 from clew.faces.cli.console.terminal import (
@@ -257,18 +258,26 @@ LISTED_BAD_LINES = 20
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     help='JSONL, one {"role", "text"} object a line; - is standard input.',
 )
+@click.option("--project", **PROJECT.settings, help="The project that the turns are of.")
 @click.option("--skip-bad", is_flag=True, help="With --file: leave bad lines out instead of storing nothing.")
 @click.argument("text", required=False)
-def ingest_command(invocation: Invocation, request: Ingest, text: str | None, file: str | None, skip_bad: bool) -> None:
+def ingest_command(
+    invocation: Invocation, request: Ingest, *, text: str | None, file: str | None, project: str | None, skip_bad: bool
+) -> None:
     """Keep a turn for good. Without TEXT and --file, reads the turn from standard input."""
-    turn = request.message
+    turn = _in_project(request.message, project)
     if file is None:
         turn = replace(turn, text=text_or_stdin(text))
         invocation.answer(replace(request, message=turn), _print_receipt)
         return
     if text is not None or turn.speaker or turn.id or turn.ts is not None:
         raise click.UsageError("--file brings its own turns; leave out TEXT, --speaker, --id and --ts.")
-    _ingest_file(invocation, request.session_id, request.user_id, file, skip_bad)
+    _ingest_file(invocation, request, file, project, skip_bad)
+
+
+def _in_project(turn: Message, project: str | None) -> Message:
+    """The turn, of this project unless it names one."""
+    return turn if project is None else replace(turn, metadata={PROJECT_KEY: project} | turn.metadata)
 
 
 def _print_receipt(receipt: IngestReceipt) -> None:
@@ -277,15 +286,16 @@ def _print_receipt(receipt: IngestReceipt) -> None:
         print_note(f"cut out before it was stored: {', '.join(receipt.redacted)}")
 
 
-def _ingest_file(invocation: Invocation, session: str, user: str | None, file: str, skip_bad: bool) -> None:
-    config = invocation.config()
+def _ingest_file(invocation: Invocation, request: Ingest, file: str, project: str | None, skip_bad: bool) -> None:
+    config, session, user = invocation.config(), request.session_id, request.user_id
     with click.open_file(file, "rb") as lines:
         transcript = read_transcript(lines, session, config.max_text_bytes)
     if transcript.bad and not skip_bad:
         raise InvalidInput(_describe(file, transcript))
     stored = done = 0
     with invocation.open() as memory, invocation.progress("Storing", len(transcript.messages)) as report:
-        for batch in in_batches(transcript.messages, _wire_size, config.frame_limit_bytes // 2):
+        turns = [_in_project(turn, project) for turn in transcript.messages]
+        for batch in in_batches(turns, _wire_size, config.frame_limit_bytes // 2):
             receipts = memory.ingest_batch(session, batch, user_id=user).receipts
             stored += sum(receipt.stored for receipt in receipts)
             done += len(batch)

@@ -5,7 +5,7 @@ Every hook loads this module, so it imports nothing that takes time.
 
 from __future__ import annotations
 
-import os
+from clew.core.projects import project_at
 
 START = "start"
 PROMPT = "prompt"
@@ -58,7 +58,6 @@ _CONTEXT_GAP = "\n\n"
 
 _TYPED_BY_A_PERSON = (None, "user", "sdk")
 _OWN_TOOLS = ("mcp__clew__", "mcp_clew_")
-_FOLDERS_WITHOUT_A_NAME = frozenset({"", "app", "code", "dev", "home", "project", "repo", "root", "src", "tmp", "work"})
 
 
 class Payload:
@@ -123,11 +122,8 @@ class Payload:
 
     @property
     def project(self) -> str:
-        """The name of the working folder; empty where it is no name of a project."""
-        folder = self.text("cwd").rstrip("/")
-        name = os.path.basename(folder)
-        is_home = folder == os.path.expanduser("~")
-        return "" if is_home or name.lower() in _FOLDERS_WITHOUT_A_NAME or len(name) < 3 else name
+        """The project of the working folder; empty where there is none."""
+        return project_at(self.text("cwd"))
 
     def text(self, name: str) -> str:
         value = self._fields.get(name)

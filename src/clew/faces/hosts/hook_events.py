@@ -109,9 +109,9 @@ def _start(moment: Moment) -> str:
     if payload.source not in ("startup", "clear", "compact"):
         return ""
     moment.given.forget()
-    if payload.source == "compact":
-        return moment.recall(lambda daemon: hook_recall.recall_after_compaction(daemon, user_id, session_id))
-    return moment.recall(lambda daemon: hook_recall.recall_project(daemon, user_id, payload.project))
+    is_compacted = payload.source == "compact"
+    recall = hook_recall.recall_after_compaction if is_compacted else hook_recall.recall_at_start
+    return moment.recall(lambda daemon: recall(daemon, user_id, session_id, payload.project))
 
 
 def _prompt(moment: Moment) -> str:
@@ -134,7 +134,8 @@ def _prompt(moment: Moment) -> str:
 def _recall_for(moment: Moment, prompt: str) -> str:
     from clew.faces.hosts.hook_recall import recall_for_prompt
 
-    return moment.recall(lambda daemon: recall_for_prompt(daemon, moment.user_id, moment.session_id, prompt))
+    user_id, session_id, project = moment.user_id, moment.session_id, moment.payload.project
+    return moment.recall(lambda daemon: recall_for_prompt(daemon, user_id, session_id, prompt, project))
 
 
 def _tool(moment: Moment) -> str:

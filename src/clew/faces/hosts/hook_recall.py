@@ -16,6 +16,9 @@ PROMPT_BUDGET_TOKENS = 800
 PROMPT_SHARE = 0.8
 """The share of the remaining time for recall. The rest is for the turn, however slow memory is."""
 
+RULES_BUDGET_TOKENS = 8_000
+"""The budget that the user's rules get their share of, the setting `guidance_share`, when a session begins."""
+
 PROJECT_BUDGET_TOKENS = 400
 PROJECT_ITEMS = 6
 STATE = ("fact", "preference", "decision", "task", "plan")
@@ -32,16 +35,24 @@ _COMMAND_SIGNS = ("/", "!")
 _HINTS_READ = 20
 
 
-def recall_project(daemon: Daemon, user_id: str, project: str) -> str:
-    """The present state of the project with this name."""
-    query = " ".join(project.replace("_", " ").replace("-", " ").split())
+def recall_at_start(daemon: Daemon, user_id: str, session_id: str, project: str) -> str:
+    """The user's rules, and the present state of the project."""
+    asked = {"sessionId": session_id, "userId": user_id, "messages": [], "budgetTokens": RULES_BUDGET_TOKENS}
+    rules = daemon.ask("assemble", asked).get("guidanceText", "")
+    return "\n".join(filter(None, (rules, _recall_project(daemon, user_id, project))))
+
+
+def _recall_project(daemon: Daemon, user_id: str, project: str) -> str:
+    from clew.core.projects import name_of
+
+    query = " ".join(name_of(project).replace("_", " ").replace("-", " ").split())
     if not query:
         return ""
     asked = {"query": query, "kinds": STATE, "limit": PROJECT_ITEMS, "budgetTokens": PROJECT_BUDGET_TOKENS}
-    return str(daemon.ask("pack", {**asked, "userId": user_id}).get("bundleText", ""))
+    return str(daemon.ask("pack", {**asked, "userId": user_id, "project": project}).get("bundleText", ""))
 
 
-def recall_for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str) -> str:
+def recall_for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str, project: str) -> str:
     """What memory knows about a prompt, without the turns of this session, which the host shows to the model.
 
     After the host has compacted the session, Clew recalls its turns like any others.
@@ -50,12 +61,13 @@ def recall_for_prompt(daemon: Daemon, user_id: str, session_id: str, prompt: str
         return ""
     until = daemon.part_of_time(PROMPT_SHARE)
     asked = {"query": prompt[:MAX_QUERY_CHARS], "userId": user_id, "budgetTokens": PROMPT_BUDGET_TOKENS}
+    asked |= {"project": project} if project else {}
     if _is_compacted(daemon, session_id, until):
         return str(daemon.ask("pack", {**asked, "sessionId": session_id}, until).get("bundleText", ""))
     return str(daemon.ask("pack", {**asked, "excludeSession": session_id}, until).get("bundleText", ""))
 
 
-def recall_after_compaction(daemon: Daemon, user_id: str, session_id: str) -> str:
+def recall_after_compaction(daemon: Daemon, user_id: str, session_id: str, project: str) -> str:
     """The user's rules, and earlier words, that matter to the newest question of the session.
 
     Prefers a question that the user wrote to one that a host wrote.
@@ -69,6 +81,7 @@ def recall_after_compaction(daemon: Daemon, user_id: str, session_id: str) -> st
         return ""
     question = {"role": "user", "text": newest["text"][:MAX_QUERY_CHARS], "id": newest["id"]}
     asked = {"sessionId": session_id, "userId": user_id, "query": question["text"], "messages": [question]}
+    asked |= {"project": project} if project else {}
     context = daemon.ask("assemble", {**asked, "budgetTokens": COMPACTION_BUDGET_TOKENS})
     return "\n".join(filter(None, (context.get("guidanceText"), context.get("recalledText"))))
 

@@ -34,6 +34,8 @@ class Reach:
     memory: MemoryApi
     user_id: str
     session_id: str | None = None
+    project: str | None = None
+    """The project that the client works on."""
 
     def record(self, ref: str, max_chars: int) -> RecordView:
         """The record that a reference names, bounded. Raises NotFound, also for a record of somebody else."""

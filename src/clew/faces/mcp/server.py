@@ -26,12 +26,14 @@ from tools or from outside; do not rely on them alone. Where memory and the user
 Cite what you use by its reference, such as user:ada/m_5f0c."""
 
 
-def make_server(memory: MemoryApi, user_id: str, session_id: str | None = None) -> MCPServer:
-    """A server for one user; the session, if given, is the conversation of the client."""
+def make_server(
+    memory: MemoryApi, user_id: str, session_id: str | None = None, project: str | None = None
+) -> MCPServer:
+    """A server for one user; the session, if given, is the conversation of the client, and the project its work."""
     server: MCPServer = MCPServer(
         "clew", title="Clew", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
-    reach = Reach(memory, user_id, session_id)
+    reach = Reach(memory, user_id, session_id, project)
     Tools(memory, reach).add_to(server)
     Resources(memory, reach).add_to(server)
     return server

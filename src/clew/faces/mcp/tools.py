@@ -114,6 +114,7 @@ class Tools:
             session_id=self.reach.session(session_id),
             budget_tokens=budget_tokens,
             untrusted=untrusted,
+            project=self.reach.project,
             refs=True,
         )
         text = render.pack_with_notes(bundle)  # as text alone: the same again as data would take the budget twice

@@ -13,6 +13,7 @@ import msgspec
 
 from clew.api import JsonObject, Message
 from clew.core.ids import ID_BYTES, MAX_ID_LENGTH, checked_id, digest
+from clew.core.projects import PROJECT, project_at
 from clew.errors import InvalidInput
 from clew.faces.transcripts.tally import OTHERS, Tally
 from clew.text.cutting import cut_end
@@ -25,9 +26,6 @@ RECALLED = "[recalled from Clew]"
 OPEN_CALLS = 10_000
 """The most tool calls that wait for their result; the oldest are forgotten first."""
 
-_HOMES = frozenset({"home", "Users"})
-_FOLDERS_WITHOUT_A_NAME = frozenset({"", "app", "code", "dev", "home", "project", "repo", "root", "src", "tmp", "work"})
-_PROJECT_CHARS = range(3, 256)
 _FRAME_OPENINGS = tuple(opening for opening, _ in FRAMES)
 _KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
@@ -65,13 +63,14 @@ class TurnMaker:
         self._open_calls: dict[str, str] = {}
         self._ts: int | None = None
         self._folder = ""
+        self._project = ""
 
     def enter_folder(self, folder: Any) -> None:
         """Remembers the working folder. A folder inside it is a part of the same project."""
         if isinstance(folder, str):
-            steps = "/".join(step for step in folder.replace("\\", "/").split("/") if step)
-            if not self._project() or not f"{steps}/".startswith(f"{self._folder}/"):
-                self._folder = steps
+            folder = folder.replace("\\", "/").rstrip("/")
+            if not self._project or not f"{folder}/".startswith(f"{self._folder}/"):
+                self._folder, self._project = folder, project_at(folder)
 
     def moment(self, *times: Any) -> int | None:
         """The first value that is a time; the time of the line before where none is."""
@@ -129,7 +128,7 @@ class TurnMaker:
             tool_call_ids=tuple(call_ids),
             tool_call_id=call_id,
             source=source,
-            metadata={"host": self._host} | self._project() | (metadata or {}),
+            metadata={"host": self._host} | ({PROJECT: self._project} if self._project else {}) | (metadata or {}),
         )
         turn = self.admit(message, session_id, line)
         return replace(turn, is_dated=ts is not None, aliases=aliases, part_of=part_of)
@@ -140,13 +139,6 @@ class TurnMaker:
         self.tally.cut += text is not message.text
         self.tally.add_turn(session_id, message.role if message.source is None else OTHERS, message.ts)
         return Turn(session_id, line, msgspec.structs.replace(message, text=text))
-
-    def _project(self) -> JsonObject:
-        """The name of the working folder, without its path; none where that is no name of a project."""
-        *above, name = self._folder.split("/")
-        is_home = bool(above) and above[-1] in _HOMES
-        says_nothing = name.lower() in _FOLDERS_WITHOUT_A_NAME or len(name) not in _PROJECT_CHARS
-        return {} if is_home or says_nothing else {"project": name}
 
 
 def choose_session(name: Any, otherwise: str) -> str:

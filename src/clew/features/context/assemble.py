@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 
 from clew.core.budget import Allocation, Shares, plan
 from clew.core.collections import Collection
 from clew.core.ids import turn_name
 from clew.core.model import Role, role_of
-from clew.core.ranking import SIMILARITY_ALONE
 from clew.features.authored.service import Library, Shelf, over_share
+from clew.features.context.guided import MAX_CANDIDATES, Guided, find_guidance
 from clew.features.context.observed import (
     Mode,
     Observed,
@@ -27,7 +27,7 @@ from clew.features.context.observed import (
     read_observed,
 )
 from clew.features.context.operations import Assemble, Context, LeftOut
-from clew.features.context.recall import lines_that_fit, project
+from clew.features.context.recall import find_fitting, lines_that_fit
 from clew.features.context.receipt import Assembly, ObservedBlock, Recalled, frame_tokens
 from clew.features.facts.truth import Truth
 from clew.features.guidance import service as guidance
@@ -45,14 +45,14 @@ from clew.features.history.turns import (
 )
 from clew.features.observations.service import buffer_tail
 from clew.index.search import Query
+from clew.kernel.intake import check_project
 from clew.kernel.operations import Message
 from clew.kernel.parts import Parts
 from clew.kernel.quoting import line_tokens, quote_line
-from clew.kernel.search import Found, best, origin, prepare, visible_collections
+from clew.kernel.search import Found, origin, prepare, visible_collections
 from clew.kernel.services import serves
 from clew.text.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, line
 
-GUIDANCE_CANDIDATES = 50
 IN_CONTEXT = "in the context already"
 NO_ROOM = "no room in the budget"
 UNRELATED = "not related to the question"
@@ -131,6 +131,7 @@ class _Draft:
         self.request = request
         self.room = _Room.of(parts, request)
         self.mode = checked_mode(request.mode)
+        check_project(request.project)
         self.now_ms = parts.clock.now_ms()
         self.degraded: list[str] = []
         self.shelf: Shelf = parts.state(Library).latest
@@ -139,7 +140,7 @@ class _Draft:
         self.turns: Sequence[TailTurn] = ()
         self.tail = Tail(0, 0, 0, 0)
         self.asked: _Asked | None = None
-        self.guidance: list[Found] = []
+        self.guided = Guided()
         self.observations: ObservedBlock | None = None
         self.stored_ids: frozenset[str] = frozenset()
         self.recalled: Recalled | None = None if self.mode is Mode.OBSERVATIONS else Recalled()
@@ -230,20 +231,12 @@ class _Draft:
 
     @_optional("no guidance was recalled")
     def find_guidance(self) -> None:
-        """The user's guidance that the question touches, nearest first; each sentence once."""
-        if self.asked is None:
-            return
+        """The user's guidance that holds, the most fitting first; the tail's own words are not said again."""
         names = guidance.collections(self.request.user_id, self.request.session_id)
-        query = replace(self.asked.query, weights=SIMILARITY_ALONE)
-        least = self.parts.tuning.recall_min_similarity
-        with self.parts.store.reading():
-            found = best(self.parts, query, names, GUIDANCE_CANDIDATES, exclude=self.asked.exclude, at_least=least)
+        ids = tuple(message.id for message in self.messages if message.id is not None)
         said = {message.text for message in self.messages if _is_said_by_user(message)}
-        nearest: dict[str, Found] = {}
-        for item in found:
-            if item.candidate.similarity > least and guidance.may_guide(item.record) and item.record.text not in said:
-                nearest.setdefault(item.record.text, item)
-        self.guidance = list(nearest.values())
+        query = None if self.asked is None else self.asked.query
+        self.guided = find_guidance(self.parts, query, names, _already_there(self.request, ids), said)
 
     # --- the plan --------------------------------------------------------------------------------------
 
@@ -256,7 +249,7 @@ class _Draft:
         """Plans with the sections known so far."""
         config, shelf = self.parts.config, self.shelf
         overhead = MESSAGE_OVERHEAD_TOKENS if shelf.hard or shelf.soft else 0
-        lines = (line(quote_line(item.record, self.now_ms), GUIDANCE_CANDIDATES) for item in self.guidance)
+        lines = (line(quote_line(item.record, self.now_ms), MAX_CANDIDATES) for item in self.guided.found)
         self.allocation = plan(
             self.room.limit,
             hard=sum(piece.tokens for piece in shelf.hard) + overhead,
@@ -305,7 +298,7 @@ class _Draft:
             self.stored_ids,
             self.tail,
             self.allocation,
-            tuple(self.guidance),
+            self.guided,
             self.now_ms,
             self.recalled,
             self.observations,
@@ -356,7 +349,7 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     collections = visible_collections(request.user_id, request.session_id)
     texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
     with parts.store.reading():
-        found, unrelated = project(parts, asked.query, collections, asked.exclude, texts)
+        found, unrelated = find_fitting(parts, asked.query, collections, asked.exclude, texts, project=request.project)
         behind = _outline(parts, request, {item.ref for item in found})
     origins = {origin(item.record) for item in context.guidance}
     there = [item.record.text in texts or (bool(origins) and origin(item.record) in origins) for item in found]

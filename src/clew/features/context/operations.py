@@ -96,6 +96,9 @@ class Assemble(Request[Context], frozen=True):
     tail down to its base."""
     user_id: str | None = None
     """Recall this user's memories and turns, too."""
+    project: str | None = None
+    """The project that the work is for: the address of its repository, or its name. Clew recalls what is of another
+    project behind the rest, and only where it clearly bears on the query."""
     since: int | None = None
     """When this conversation began, in milliseconds since the epoch. Summaries of older turns are recalled only where
     they answer the query. Without it, a stored session counts as a whole, and given messages as all there is."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from clew.core.collections import LORE, Collection, CollectionKind
 from clew.core.model import Provenance, Record, Trust
+from clew.core.projects import is_elsewhere, preference
 from clew.core.ranking import (
     AUTHORITY_OF_PROVENANCE,
     HOP_MIN_SCORE,
@@ -40,16 +41,19 @@ CANDIDATES = 64
 """Records near to the query that are weighed: somewhat more than a context recalls."""
 
 
-def project(
+def find_fitting(
     parts: Parts,
     query: Query,
     collections: Sequence[Collection],
     exclude: Mapping[Collection, Sequence[str]],
     present: Container[str] = (),
+    *,
+    project: str | None = None,
 ) -> tuple[list[Found], list[Found]]:
     """The most fitting records, best first, and those near ones that have too little to do with the query.
 
-    `present` are texts that the reader has already: they lead to nothing else.
+    `present` are texts that the reader has already: they lead to nothing else. What is of another project than the one
+    that is worked on comes behind, and must clearly bear on the query.
     """
     scale = 1.0 if query.vector is not None else WORDS_ALONE
     near = best(
@@ -62,9 +66,17 @@ def project(
     )
     may_lead = [item.record.text not in present for item in near]
     kept = related(query.text, [item.candidate.shared for item in near], may_lead)
+    elsewhere = {item.ref for item in near if project is not None and is_elsewhere(item.record.metadata, project)}
+    kept = [
+        is_related and (item.ref not in elsewhere or item.candidate.shared.is_clear)
+        for item, is_related in zip(near, kept, strict=True)
+    ]
     unrelated = [item for item, is_related in zip(near, kept, strict=True) if not is_related]
     near = [item for item, is_related in zip(near, kept, strict=True) if is_related]
-    ranked = _in_order(_weigh_all(parts, near))[: parts.tuning.recall_items]
+    weighed = _weigh_all(parts, near)
+    if project is not None:
+        weighed = [replace(item, score=item.score * preference(item.record.metadata, project)) for item in weighed]
+    ranked = _in_order(weighed)[: parts.tuning.recall_items]
     linked = _follow_links(parts, ranked)
     if linked:
         ranked = without_repeats(_in_order(ranked + linked))[: parts.tuning.recall_items]

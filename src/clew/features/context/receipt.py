@@ -9,6 +9,7 @@ from itertools import count
 from clew.core.budget import Allocation
 from clew.core.collections import Collection
 from clew.features.authored.service import Shelf
+from clew.features.context.guided import Guided
 from clew.features.context.operations import Context, LeftOut, Section
 from clew.features.history.operations import ContextMessage
 from clew.features.history.tail import Tail
@@ -58,7 +59,7 @@ class Assembly:
     """Those of them that are in the session's history."""
     tail: Tail
     allocation: Allocation
-    guiding: tuple[Found, ...]
+    guided: Guided
     now_ms: int
     recalled: Recalled | None = None
     """None where nothing is to be recalled."""
@@ -67,8 +68,8 @@ class Assembly:
 
     @property
     def guidance(self) -> list[Found]:
-        """The guidance that has room, of all that the question touches."""
-        return [self.guiding[place] for place in self.allocation.guidance.taken]
+        """The guidance that has room, of all that holds."""
+        return [self.guided.found[place] for place in self.allocation.guidance.taken]
 
     def answer(self, degraded: Iterable[str]) -> Context:
         parts = (self._hard(), self._soft(), self._observed(), self._tail(), self._guidance(), self._recalled())
@@ -116,10 +117,10 @@ class Assembly:
     def _guidance(self) -> Section:
         grant = self.allocation.guidance
         refs = [item.ref for item in self.guidance]
-        cut = [
-            LeftOut(ref=item.ref, reason="over the guidance budget") for item in self.guiding if item.ref not in refs
-        ]
-        return _section("guidance", refs, allowed=grant.allowed, used=grant.used, left_out=cut)
+        cut = [item.ref for item in self.guided.found if item.ref not in refs]
+        left_out = [LeftOut(ref=ref, reason="over the guidance budget") for ref in cut]
+        left_out += self.guided.replaced
+        return _section("guidance", refs, allowed=grant.allowed, used=grant.used, left_out=left_out)
 
     def _recalled(self) -> Section | None:
         found = self.recalled

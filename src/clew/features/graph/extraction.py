@@ -15,6 +15,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from clew.core.model import Metadata, Provenance, Role
+from clew.core.projects import name_of, project_in
 from clew.features.graph.names import (
     MAX_CHARS,
     VERB,
@@ -279,8 +280,8 @@ def _links(metadata: Metadata) -> list[str]:
 
 def _project_of_turn(metadata: Metadata) -> tuple[EntityKind, str] | None:
     """The project a host says a turn was said in."""
-    project, folder = metadata.get("project"), metadata.get("cwd")
-    name = project if isinstance(project, str) and project.strip() else ""
+    folder = metadata.get("cwd")
+    name = name_of(project_in(metadata))
     if not name and isinstance(folder, str):
         name = folder.rstrip("/").rpartition("/")[2]
     return (EntityKind.PROJECT, name) if len(name) > 2 and name.casefold() not in _UNNAMED_FOLDERS else None

@@ -13,6 +13,8 @@ class GuidanceItem(Answer, frozen=True):
     """The turn, word for word."""
     cues: tuple[str, ...]
     """The words that make it guidance; empty where it was kept for what it means."""
+    superseded_by: str = ""
+    """The reference of the later piece that takes its place; empty where it holds."""
 
 
 class GuidanceList(Answer, frozen=True):

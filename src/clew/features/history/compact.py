@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from clew.core.collections import Collection
 from clew.core.model import Record, Trust, least, role_of
 from clew.errors import ClewError, InvalidInput
-from clew.features.guidance.service import Guide
+from clew.features.guidance.marking import Guide
 from clew.features.history.operations import Compact, CompactReceipt
 from clew.features.history.summarising import Covered, Summariser, of_record, of_summary
 from clew.features.history.tail import TailTurn, boundaries, split_clusters
@@ -133,7 +133,7 @@ class _Round:
         self._size = size
         self._prior_tokens = prior_tokens
         self._summariser = Summariser(parts, session_id)
-        self._guide = Guide(parts, session_id)
+        self._guide = Guide(parts)
         self._summaries: list[NewSummary] = []
         self._shards: list[Shard] = []
 
@@ -164,14 +164,16 @@ class _Round:
     def _cover(
         self, cluster: Sequence[Record], following: Sequence[Record], levels: _Levels, planned: _Outcome
     ) -> None:
-        """One cluster: marks its guidance to be kept, and covers it with a summary if one is smaller."""
+        """One cluster: covers it with a summary if one is smaller, and keeps guidance that nobody has kept yet."""
         nodes = [of_record(turn) for turn in cluster]
         later = [of_record(turn) for turn in following]
         made = self._summariser.of_turns(nodes, self._prior(levels.newest_first(), nodes), later)
         if made is None:
             planned.declined += 1
             return
-        self._shards += self._guide.shards(cluster)
+        shards, kept = self._guide.shards(self._session_id, cluster)
+        self._shards += shards
+        planned.shards += kept
         planned.clusters += 1
         planned.trivial += len(cluster) == 1
         planned.turns_removed += len(cluster)
@@ -221,7 +223,7 @@ class _Round:
         outcome.turns_removed += planned.turns_removed
         outcome.tokens_saved += planned.tokens_saved
         outcome.trivial += planned.trivial
-        outcome.shards += len(self._shards)
+        outcome.shards += planned.shards
         outcome.degraded |= dict.fromkeys(self._summariser.degraded)
 
 

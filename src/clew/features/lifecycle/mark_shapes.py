@@ -54,6 +54,11 @@ class _Ended(_Shape, frozen=True):
     source: Ref = ""
 
 
+class _Guiding(_Shape, frozen=True):
+    general: bool = False
+    superseded_by: Ref = ""
+
+
 _VALUES: dict[Mark, Any] = {
     Mark.KIND: Kind,
     Mark.GRADE: _Grade,
@@ -65,6 +70,7 @@ _VALUES: dict[Mark, Any] = {
     Mark.MERGED: list[Ref],
     Mark.DECLINED: Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=MAX_DECLINED)],
     Mark.PLAN_STATE: _Ended,
+    Mark.GUIDANCE: _Guiding,
 }
 
 _IN_WORDS = frozenset({Mark.GRADE, Mark.TRUST})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from clew.core.ids import LEDGER_ORIGIN, session_of
 from clew.core.marks import Mark, value_of
 from clew.core.model import Kind, Provenance, Record, Trust
+from clew.core.projects import is_elsewhere
 from clew.core.relevance import BY_NAME, Shared
 from clew.features.claims.rules import Lapse
 from clew.text.excerpts import Layer
@@ -49,6 +50,7 @@ class Reason(StrEnum):
     BUDGET = "budget"
     CAP = "cap"
     PRESENT = "present"
+    PROJECT = "project"
     DUE = "due"
     STALE = "stale"
     ENDED = "ended"
@@ -126,6 +128,10 @@ class Choice:
     def is_of(self, session_id: str) -> bool:
         """Whether it was said or done in a session, or is the memory kept from something that was."""
         return session_of(self.origin.removeprefix(LEDGER_ORIGIN)) == session_id
+
+    def is_elsewhere(self, project: str) -> bool:
+        """Whether it is known to be of another project."""
+        return is_elsewhere(self.record.metadata, project)
 
     def lift(self, parent: Choice) -> None:
         """Raises it to the similarity of a record that leads to it, which bears on the same question."""

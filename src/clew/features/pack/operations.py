@@ -151,8 +151,13 @@ class PackRequest(Request[R], Generic[R], frozen=True, kw_only=True):
     """Pack from this session, too."""
     exclude_session: str | None = None
     """Leave out what was said or done in this session, since whoever asks has it already."""
+    project: str | None = None
+    """The project that the pack is for: the address of its repository, or its name. What is of another project comes
+    behind, and only where it clearly bears on the query."""
+    project_only: bool = False
+    """Leave out what is not known to be of the project."""
     limit: int | None = None
-    """Items at most; else 12."""
+    """Items at most; else 8."""
     kinds: tuple[str, ...] = ()
     """Only records of these kinds."""
     cold: bool = False

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile
 
 from clew.core.model import Provenance, Role, Trust
+from clew.core.projects import preference, project_in, same_project
 from clew.core.relevance import related
 from clew.features.pack.choice import Choice, Reason, importance_of, superseded_by
 from clew.features.pack.dissent import place_dissent
@@ -47,6 +48,8 @@ class Policy:
     kinds: frozenset[str] = frozenset()
     present_session: str | None = None
     """A session that the reader can see: nothing that was said or done in it is repeated."""
+    project: str | None = None
+    project_only: bool = False
 
     @property
     def strong_similarity(self) -> float:
@@ -66,6 +69,7 @@ class Policy:
             "least similarity": f"{self.min_similarity:g}",
             "least similarity of what is graded ignore": f"{self.strong_similarity:g}",
             "present session": self.present_session or "none",
+            "project": f"{self.project or 'any'}{' alone' if self.project_only else ''}",
             "quarantined": "never",
             "summaries at most": str(SUMMARY_ITEMS),
             "untrusted": "framed and capped" if self.untrusted else "not asked for",
@@ -99,6 +103,13 @@ def relax(policy: Policy, choices: Sequence[Choice]) -> Policy:
     return replace(policy, min_similarity=min(policy.min_similarity, nearest * NEXT_TO_BEST))
 
 
+def prefer_project(choices: Sequence[Choice], project: str | None) -> None:
+    """Puts what is of this project before the rest."""
+    if project is not None:
+        for choice in choices:
+            choice.score *= preference(choice.record.metadata, project)
+
+
 def in_order(choices: Sequence[Choice]) -> list[Choice]:
     """What is due, then best first; equal scores by time, newest first, then by reference."""
     return sorted(choices, key=lambda item: (not item.due, -item.score, -item.record.ts_ms, item.ref))
@@ -120,6 +131,12 @@ def _unrelated(ranked: Sequence[Choice], policy: Policy, asked: str) -> set[str]
         for item in ranked
     ]
     kept = related(asked, [item.shared for item in ranked], may_lead)
+    if policy.project is not None:  # beside what is of the project, faint likeness is chance
+        project = policy.project
+        kept = [
+            is_related and (item.shared.is_clear or not item.is_elsewhere(project))
+            for item, is_related in zip(ranked, kept, strict=True)
+        ]
     return {
         item.ref
         for item, is_related in zip(ranked, kept, strict=True)
@@ -132,6 +149,8 @@ def _admit(ranked: Sequence[Choice], policy: Policy, unrelated: set[str]) -> lis
     for choice in ranked:
         if _is_present(choice, policy):
             choice.reason = Reason.PRESENT
+        elif policy.project_only and not same_project(project_in(choice.record.metadata), policy.project or ""):
+            choice.reason = Reason.PROJECT
         elif choice.ref in unrelated and choice.record.trust is not Trust.QUARANTINED:
             choice.reason = Reason.UNRELATED
         else:

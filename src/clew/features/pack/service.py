@@ -17,13 +17,13 @@ from clew.features.lifecycle.archive import bring_back, home_ref
 from clew.features.pack.choice import Choice, Lane, Reason, importance_of
 from clew.features.pack.layout import arrange, fit, line, quote_all, render, whole
 from clew.features.pack.operations import Bundle, Pack, PackItem, PackRequest
-from clew.features.pack.rules import Policy, relax, select
+from clew.features.pack.rules import Policy, prefer_project, relax, select
 from clew.features.pack.search import Route, add_from_graph, find_choices, routes
 from clew.features.pack.state import asks_for_state, find_state
 from clew.features.pack.trace import Decision, Stopwatch, stored_trace, trace_of
 from clew.features.pack.truth import check_truth
 from clew.index.search import Query
-from clew.kernel.intake import check_unicode
+from clew.kernel.intake import check_project, check_unicode
 from clew.kernel.parts import Parts
 from clew.kernel.quoting import line_tokens
 from clew.kernel.records import checked_limit
@@ -79,7 +79,7 @@ def decide(parts: Parts, request: PackRequest[Any]) -> Decision:
         choices, unseen = find_choices(parts, query, lanes, policy)
         watch.lap("search")
         if request.user_id is not None and asks_for_state(request.query):
-            choices = find_state(parts, request.user_id, request.exclude_session or request.session_id)
+            choices = find_state(parts, request.user_id, request.exclude_session or request.session_id, request.project)
             lanes.append(Route(Lane.STATE, ()))
             watch.lap("state")
         else:
@@ -87,6 +87,7 @@ def decide(parts: Parts, request: PackRequest[Any]) -> Decision:
             watch.lap("graph")
         choices = check_truth(parts, request.user_id, choices, policy.min_similarity, query.now_ms)
         watch.lap("facts and plans")
+    prefer_project(choices, policy.project)
     policy = relax(policy, choices)
     chosen = select(choices, policy, request.query)
     watch.lap("selection")
@@ -113,6 +114,9 @@ def decide(parts: Parts, request: PackRequest[Any]) -> Decision:
 
 def _check(request: PackRequest[Any]) -> None:
     check_unicode("query", request.query)
+    check_project(request.project)
+    if request.project_only and request.project is None:
+        raise InvalidInput("projectOnly needs a project")
     if request.budget_tokens is not None and not 1 <= request.budget_tokens <= MAX_BUDGET_TOKENS:
         raise InvalidInput(f"budgetTokens must be from 1 to {MAX_BUDGET_TOKENS}, not {request.budget_tokens}")
     if request.limit is not None:
@@ -132,6 +136,8 @@ def _policy(parts: Parts, request: PackRequest[Any], query: Query) -> Policy:
         untrusted=request.untrusted,
         kinds=frozenset(request.kinds),
         present_session=request.exclude_session,
+        project=request.project,
+        project_only=request.project_only,
     )
 
 

@@ -11,6 +11,7 @@ import re
 from clew.core.collections import Collection
 from clew.core.ids import session_of
 from clew.core.model import Kind, Record, Trust
+from clew.core.projects import project_in, same_project
 from clew.core.relevance import BY_NAME
 from clew.features.pack.choice import Choice, Lane, kind_of
 from clew.kernel.parts import Parts
@@ -28,6 +29,9 @@ KEPT = 2
 """How many of the latest sessions, of their summaries, or of requests and reports, and of kept records a pack shows."""
 
 _READ = 80
+_READ_FOR_PROJECT = 800
+"""How many of the newest records are looked at: those of one project may lie behind much other work."""
+
 _LEAST_CHARS = 16
 _OFFERED = (Trust.TRUSTED, Trust.UNKNOWN)
 _LASTING = (Kind.DECISION, Kind.TASK, Kind.PREFERENCE, Kind.PLAN)
@@ -75,14 +79,14 @@ def asks_for_state(question: str) -> bool:
     return len(said) <= _QUESTION_CHARS and _VAGUE.fullmatch(said) is not None
 
 
-def find_state(parts: Parts, user_id: str, present_session: str | None) -> list[Choice]:
-    """The newest summaries and kept records of a user, newest first."""
-    found = _summaries(parts, user_id, present_session)[:SUMMARIES]
+def find_state(parts: Parts, user_id: str, present_session: str | None, project: str | None = None) -> list[Choice]:
+    """The newest summaries and kept records of a user, newest first; those of a project, where it has any."""
+    found = _summaries(parts, user_id, present_session, project)[:SUMMARIES]
     if not found:  # none may be shown: they also tell of what tools gave back
-        requests = [turn for turn in _newest(parts, Collection.turns(user_id)) if _asks_for_work(turn)]
-        reports = [reply for reply in _newest(parts, Collection.replies(user_id)) if _reports(reply)]
+        requests = [turn for turn in _newest(parts, Collection.turns(user_id), project) if _asks_for_work(turn)]
+        reports = [reply for reply in _newest(parts, Collection.replies(user_id), project) if _reports(reply)]
         found = [*requests[:REQUESTS], *reports[:REPORTS]]
-    lasting = [one for one in _newest(parts, Collection.memories(user_id)) if kind_of(one) in _LASTING]
+    lasting = [one for one in _newest(parts, Collection.memories(user_id), project) if kind_of(one) in _LASTING]
     found += lasting[:KEPT]
     return [
         Choice(unsought(record), Lane.STATE, origin(record), 1.0 - place / (len(found) + 1), 1.0, BY_NAME)
@@ -90,9 +94,9 @@ def find_state(parts: Parts, user_id: str, present_session: str | None) -> list[
     ]
 
 
-def _summaries(parts: Parts, user_id: str, present_session: str | None) -> list[Record]:
+def _summaries(parts: Parts, user_id: str, present_session: str | None, project: str | None) -> list[Record]:
     """Of the latest sessions; the newest first."""
-    turns = _newest(parts, Collection.turns(user_id))
+    turns = _newest(parts, Collection.turns(user_id), project)
     names = dict.fromkeys(name for turn in turns if (name := session_of(origin(turn))))
     latest = [name for name in names if name != present_session][:SESSIONS]
     views = [one for name in latest for one in active_view(parts, name).summaries]
@@ -101,8 +105,14 @@ def _summaries(parts: Parts, user_id: str, present_session: str | None) -> list[
     return [one.record for one in newest]
 
 
-def _newest(parts: Parts, collection: Collection) -> list[Record]:
-    return [record for record in parts.store.newest(collection, None, _READ) if record.trust in _OFFERED]
+def _newest(parts: Parts, collection: Collection, project: str | None) -> list[Record]:
+    """Of a project, where it has any; else of no project in particular."""
+    limit = _READ if project is None else _READ_FOR_PROJECT
+    found = [record for record in parts.store.newest(collection, None, limit) if record.trust in _OFFERED]
+    if project is None:
+        return found
+    own = [record for record in found if same_project(project_in(record.metadata), project)]
+    return own[:_READ] or [record for record in found if not project_in(record.metadata)][:_READ]
 
 
 def _asks_for_work(turn: Record) -> bool:

@@ -88,7 +88,7 @@ INSERT INTO changes (key, kind, target) VALUES (?, ?, ?);
 INSERT INTO queue (record, task) VALUES (?, ?) ON CONFLICT DO NOTHING;
 
 -- name: find_task
-SELECT 1 FROM queue WHERE seq = ?;
+SELECT record FROM queue WHERE seq = ?;
 
 -- name: delete_task
 DELETE FROM queue WHERE seq = ?;
@@ -319,7 +319,8 @@ SELECT key, json_extract(metadata, '$.sourceUrl') FROM records WHERE json_extrac
 SELECT key, marks FROM records
 WHERE marks <> '{}' AND key NOT IN (SELECT record FROM purging)
   AND coalesce(
-    marks ->> '$.superseded_by', marks ->> '$.contradicts', marks ->> '$.merged', marks ->> '$.plan_state'
+    marks ->> '$.superseded_by', marks ->> '$.contradicts', marks ->> '$.merged', marks ->> '$.plan_state',
+    marks ->> '$.guidance'
   ) IS NOT NULL;
 
 -- name: delete_setting

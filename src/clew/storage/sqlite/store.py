@@ -224,10 +224,11 @@ class SqliteStore(SqliteGraph):
         vectors: Mapping[int, bytes],
         promoted: Mapping[int, NewRecord] | None = None,
         embedder: EmbedderIdentity | None = None,
+        kept: Mapping[int, Shard] | None = None,
     ) -> None:
         def operation(connection: apsw.Connection) -> None:
             if embedder in (None, reads.model(connection)):
-                writes.finish_tasks(connection, done, vectors, promoted or {})
+                writes.finish_tasks(connection, done, vectors, promoted or {}, kept or {})
 
         self._writer.run(operation)
 

@@ -168,11 +168,16 @@ def condense(
         turn = first(connection, "find_member", (history, shard.turn_id))
         if turn is None:
             raise Conflict(f"session {session_id!r} has no turn {shard.turn_id!r}")
-        add_place(connection, shard.place, turn[1])
+        _keep(connection, shard, turn[1])
     view = ensure_collection(connection, Collection.session(session_id))
     kept = ensure_collection(connection, Collection.summaries(session_id))
     for summary in summaries:
         _add_summary(connection, view, kept, summary)
+
+
+def _keep(connection: apsw.Connection, shard: Shard, record: int) -> None:
+    add_place(connection, shard.place, record)
+    _mark(connection, record, Marking(shard.place, shard.marks))
 
 
 def _add_summary(connection: apsw.Connection, view: int, kept: int, summary: NewSummary) -> None:
@@ -248,6 +253,7 @@ def finish_tasks(
     done: Sequence[int],
     vectors: Mapping[int, bytes],
     promoted: Mapping[int, NewRecord],
+    kept: Mapping[int, Shard],
 ) -> None:
     for record, vector in vectors.items():
         if _set_vector(connection, record, vector):
@@ -256,6 +262,9 @@ def finish_tasks(
     for seq, new in promoted.items():
         if first(connection, "find_task", (seq,)) is not None:
             put_record(connection, new)
+    for seq, shard in kept.items():
+        if (task := first(connection, "find_task", (seq,))) is not None:
+            _keep(connection, shard, task[0])
     run_each(connection, "delete_task", [(seq,) for seq in done])
 
 

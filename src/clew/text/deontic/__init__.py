@@ -18,7 +18,7 @@ from clew.text.deontic import words as known
 from clew.text.deontic.scan import OPAQUE, Sentence, Word, sentences
 from clew.text.deontic.words import Modality, Phrases
 
-__all__ = ["Modality", "Norm", "Reading", "hints_at_guidance", "read"]
+__all__ = ["Modality", "Norm", "Reading", "hints_at_guidance", "norms_of", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Every rule of a text, in order, and the actions that it both demands and forbids."""
-    norms = tuple(norm for sentence in sentences(text) for norm in _norms(sentence))
+    norms = tuple(norm for sentence in sentences(text) for norm in norms_of(sentence))
     return Reading(norms, _conflicts(norms))
 
 
@@ -70,7 +70,8 @@ def _conflicts(norms: Sequence[Norm]) -> tuple[str, ...]:
     return tuple(action for action in obliged if action in forbidden)
 
 
-def _norms(sentence: Sentence) -> Iterator[Norm]:
+def norms_of(sentence: Sentence) -> Iterator[Norm]:
+    """Every rule of one sentence, in order."""
     if not sentence.asks:
         yield from _SentenceReader(sentence.words).norms()
 

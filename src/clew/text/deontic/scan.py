@@ -195,7 +195,7 @@ class _Scanner:
             return True
         if end < len(text) and not (text[end].isspace() or text[end] in "\"'”’)]*_`"):
             return False
-        before = re.split(r"[^a-z]", text[max(start - 8, 0) : start].lower())[-1]
+        before = re.split(r"[\W\d_]", text[max(start - 8, 0) : start].lower())[-1]
         return not (before in _SHORT_FORMS or (len(before) == 1 and before != "i"))
 
     def _end_of_quotation(self, mark: str, start: int, end: int) -> int | None:

@@ -7,6 +7,7 @@ def command(invocation: Invocation, request: Pack) -> None: ...
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import update_wrapper
@@ -19,6 +20,7 @@ from msgspec.structs import FieldInfo, fields
 
 from clew.api import Request
 from clew.api.meanings import meanings
+from clew.core.projects import project_at
 from clew.errors import InvalidInput
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,6 +57,21 @@ def option(*names: str, **settings: Any) -> Option:
 
 HITS = option("-k", type=click.IntRange(1, 1000))
 """How many hits: refused here, before anything is opened."""
+
+
+class _Project(click.ParamType[str]):
+    """A project by its name or address, or by a folder: `.` is the one you are in."""
+
+    name = "project"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not value.startswith((".", "/", "~")):
+            return value
+        found = project_at(os.path.abspath(os.path.expanduser(value)))
+        return found or self.fail(f"the folder {value!r} is no project that has a name", param, ctx)
+
+
+PROJECT = option(type=_Project(), metavar="NAME|FOLDER")
 
 
 def one_of(words: Iterable[str]) -> click.Choice[str]:

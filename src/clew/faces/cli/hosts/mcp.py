@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from clew.config import Config
 from clew.core.ids import checked_id
+from clew.core.projects import project_at
 from clew.errors import InvalidInput, NotAvailable
 from clew.faces.cli.console.command import VerbGroup
+from clew.faces.cli.console.fields import PROJECT
 from clew.faces.cli.console.invocation import Invocation
 from clew.faces.cli.hosts.settings import program, settings_verbs
 from clew.faces.hosts.install.servers import HOSTS, server_entry, servers_file
@@ -34,6 +37,9 @@ install, uninstall = settings_verbs(
 @click.option("--user", metavar="ID", help="Whose memory; else your login name.")
 @click.option("--session", metavar="ID", help="The session of the host; the tools look into it, too.")
 @click.option(
+    "--project", **PROJECT.settings, help="The project that packs are for; else that of the working folder, if any."
+)
+@click.option(
     "--http", metavar="HOST:PORT", help="Serve over HTTP on this machine; else over standard input and output."
 )
 @click.option(
@@ -44,7 +50,13 @@ install, uninstall = settings_verbs(
 )
 @click.pass_context
 def mcp_command(
-    ctx: click.Context, *, user: str | None, session: str | None, http: str | None, token_file: Path | None
+    ctx: click.Context,
+    *,
+    user: str | None,
+    session: str | None,
+    project: str | None,
+    http: str | None,
+    token_file: Path | None,
 ) -> None:
     """Serve one user's memory to an agent: search, pack, remember, timeline, get, expand, forget.
 
@@ -64,7 +76,9 @@ def mcp_command(
     user_id = checked_id(user or own_user(), "user")
     session_id = None if session is None else checked_id(session, "session")
     with ReopeningMemory(invocation.open) as memory:
-        server = make_server(memory, user_id, session_id)
+        if project is None and http is None:  # a host starts the server in the folder that it works in
+            project = project_at(os.getcwd()) or None
+        server = make_server(memory, user_id, session_id, project)
         if http is None:
             serve_stdio(server)
             return
