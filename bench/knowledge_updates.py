@@ -146,7 +146,7 @@ def shown_as(turn: str) -> set[str]:
     """The references under which a pack may show a turn, or the memory that was kept from it."""
     session, _, id_ = turn.partition("/")
     views = (Collection.session(session), Collection.raw(session))
-    across = (Collection.turns(USER), Collection.replies(USER))
+    across = (Collection.turns(USER), Collection.replies(USER), Collection.guidance(USER))
     own = (*(f"{name}/{id_}" for name in views), *(f"{name}/{turn}" for name in across))
     return {*own, f"{Collection.memories(USER)}/{memory_id(Collection.turns(USER), turn)}"}
 

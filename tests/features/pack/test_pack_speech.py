@@ -37,6 +37,20 @@ def packed(memory: Memory, query: str, **given: Any) -> list[str]:
     return [item.text for item in memory.call(Pack(query=query, user_id="u", **given)).items]
 
 
+def test_the_same_thing_is_shown_once_and_what_denies_it_is_shown(memory: Memory) -> None:
+    whole = "We decided to move the billing service to Postgres 16 in March, and Ada writes the runbook."
+    again = "The billing service moves to Postgres 16 in March."
+    denied = "The billing service does not move to Postgres 16 in March."
+    talk(memory, ("user", again), ("user", whole))
+    asked = "Who writes the runbook when the billing service moves to Postgres 16 in March?"
+    bundle = memory.call(Pack(query=asked, user_id="u", trace=True))
+    assert [item.text for item in bundle.items] == [whole]
+    assert reasons(bundle.trace)["turns:u/then/m0"] == Reason.DUPLICATE
+    talk(memory, ("user", denied), session="later", before_ms=60 * DAY_MS)
+    asked = "Does the billing service move to Postgres 16 in March?"
+    assert denied in packed(memory, asked)
+
+
 def test_an_earlier_question_is_no_answer(memory: Memory) -> None:
     talk(
         memory,

@@ -14,14 +14,15 @@ from itertools import dropwhile
 from clew.core.model import Provenance, Role, Trust
 from clew.core.projects import preference, project_in, same_project
 from clew.core.relevance import related
-from clew.features.pack.choice import Choice, Reason, importance_of, superseded_by
+from clew.features.pack.choice import Choice, Lane, Reason, importance_of, superseded_by
 from clew.features.pack.dissent import place_dissent
 from clew.text.calls import speech
+from clew.text.dissent import claim
 from clew.text.grading.importance import Label
 from clew.text.grading.salience import is_idle, is_narration, only_asks
 from clew.text.sentences import split
 from clew.text.speech import own_words
-from clew.text.terms import fold
+from clew.text.terms import analyse, fold
 
 STRONGER = 0.1
 """How much more similar a record must be that was graded as not worth remembering."""
@@ -35,6 +36,7 @@ NEXT_TO_BEST = 0.5
 answer is often worded less like the question."""
 
 _SAME_TEXT_CHARS = 4000
+_LEAST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,12 +240,42 @@ def _is_admissible(trust: Trust, policy: Policy) -> bool:
 def _distinct(admitted: Sequence[Choice], asked: str) -> list[Choice]:
     """Each turn and each text once, at its best."""
     seen = {_text_name(asked)}
+    kept: list[_Spoken] = []
     for choice in admitted:
         names = {f"origin {choice.origin}", _text_name(choice.record.text)}
-        if names & seen:
+        own = _Spoken.of(choice)
+        if names & seen or any(own.repeats(other) for other in kept):
             choice.reason = Reason.DUPLICATE
+        elif own.is_evidence:
+            kept.append(own)
         seen |= names
     return [choice for choice in admitted if choice.reason is None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    text: str
+    words: frozenset[str]
+    ts_ms: int
+    is_evidence: bool
+    """Whether it only says something. What holds is shown beside what was said, and so is what holds no longer."""
+
+    @classmethod
+    def of(cls, choice: Choice) -> _Spoken:
+        text = choice.record.text[:_SAME_TEXT_CHARS]
+        is_evidence = choice.lane not in (Lane.FACTS, Lane.PLANS) and choice.replaced_by is None
+        return cls(text, frozenset(analyse(text)), choice.record.ts_ms, is_evidence)
+
+    def repeats(self, other: _Spoken) -> bool:
+        """Whether it adds nothing to a text that is as new: that one holds all its words, and denies as much.
+
+        Of few words, too little is known; and a newer text may say that something holds still, or again.
+        """
+        is_within = len(self.words) >= _LEAST_WORDS and self.words <= other.words and self.ts_ms <= other.ts_ms
+        if not (self.is_evidence and is_within):
+            return False
+        own, others = claim(self.text), claim(other.text)
+        return own is not None and others is not None and own.denials == others.denials
 
 
 def _text_name(text: str) -> str:
