@@ -75,9 +75,12 @@ class ClewMemory:
             self._session or "", query=question.text, user_id=USER, messages=(), budget_tokens=budget_tokens
         )
         self._refuse_degraded(context.degraded)
-        lines = [json.loads(line) for line in context.recalled_text.splitlines()[1:-1]]
-        refs = [f"{hit.record.collection}/{hit.record.id}" for hit in context.recalled]
-        return context.recalled_text, {ref: line[_TEXT] for ref, line in zip(refs, lines, strict=True)}
+        shown: dict[str, str] = {}
+        for text, hits in ((context.guidance_text, context.guidance), (context.recalled_text, context.recalled)):
+            lines = [json.loads(line) for line in text.splitlines()[1:-1]]
+            refs = [f"{hit.record.collection}/{hit.record.id}" for hit in hits]
+            shown |= {ref: line[_TEXT] for ref, line in zip(refs, lines, strict=True)}
+        return "\n".join(filter(None, (context.guidance_text, context.recalled_text))), shown
 
     def close(self) -> None:
         self._memory.close()
@@ -103,12 +106,13 @@ class _StandingClock:
 
 
 def _places_of(turn: Turn) -> Iterator[str]:
-    """Where a turn may be found: in its session, among what the user said, as the memory kept from it."""
+    """Where a turn may be found: in its session, among what the user said, as the memory kept from it, as guidance."""
     said = Collection.turns(USER)
     name = turn_name(turn.session, turn.name)
     yield f"{Collection.session(turn.session)}/{turn.name}"
     yield f"{said}/{name}"
     yield f"{Collection.memories(USER)}/{memory_id(said, name)}"
+    yield f"{Collection.guidance(USER)}/{name}"
 
 
 def _message(turn: Turn) -> Message:
