@@ -110,7 +110,7 @@ def _add(scores: dict[str, Score], turn: Turn, labels: Sequence[Label]) -> None:
     for label in labels:
         for name in ("all", label.predicate):
             scores[name].labelled += 1
-    for proposal in proposals(turn.text, turn.speaker, turn.ts_ms, turn.role):
+    for proposal in (each for each in proposals(turn.text, turn.speaker, turn.ts_ms, turn.role) if not each.ends):
         found = next((label for label in left if _agree(turn, proposal, label)), None)
         if found is not None:
             left.remove(found)

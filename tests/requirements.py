@@ -97,7 +97,7 @@ REQUIREMENTS: dict[str, str | Planned] = {
     "USE-2": DONE,
     "USE-3": DONE,
     "USE-4": DONE,
-    "USE-5": Planned(("shown once",)),
+    "USE-5": DONE,
     "USE-6": DONE,
     "OBS-1": DONE,
     "OBS-2": DONE,

@@ -16,7 +16,9 @@ SAID_MS = int(datetime(2026, 3, 4, 15, 0, tzinfo=UTC).timestamp() * 1000)  # a W
 
 
 def read(text: str, speaker: str = "", role: Role | None = Role.USER) -> list[tuple[str, str, str]]:
-    return [(item.subject, item.predicate, item.object) for item in proposals(text, speaker, SAID_MS, role)]
+    """What a text says that holds."""
+    found = (item for item in proposals(text, speaker, SAID_MS, role) if not item.ends)
+    return [(item.subject, item.predicate, item.object) for item in found]
 
 
 def day(year: int, month: int, number: int) -> int:

@@ -207,7 +207,7 @@ def decline(invocation: Invocation, request: FactsDecline) -> None:
 def print_proposals(found: FactProposals) -> None:
     if found.proposals:
         print_table(
-            ("proposal", "since", "subject", "predicate", "object", "confidence", "turn", "contradicts", "words"),
+            ("proposal", "since", "subject", "predicate", "object", "confidence", "turn", "against", "words"),
             [
                 (
                     each.id, day(each.valid_from), each.subject, each.predicate, each.object, each.confidence,
@@ -257,8 +257,8 @@ def _ask(proposal: FactProposal) -> str:
     click.echo(f"  “{one_line(proposal.quote)}”")
     if proposal.known:
         click.echo("  this is known; accepting it adds a source")
-    if proposal.contradicts:
-        click.echo(click.style(f"  contradicts {_against(proposal)}", fg="yellow"))
+    if proposal.contradicts or proposal.ends:
+        click.echo(click.style(f"  {_against(proposal)}", fg="yellow"))
     choices = ", ".join(f"[{key}]{word[1:]}" for key, word in _ANSWERS.items())
     key = click.prompt(choices, type=click.Choice(list(_ANSWERS)), show_choices=False, default="s")
     return _ANSWERS[key]
@@ -283,7 +283,9 @@ def _accept(memory: MemoryApi, user: str, proposal: FactProposal, *, edit: bool)
 
 
 def _against(proposal: FactProposal) -> str:
-    return ", ".join(f"{fact.text} ({fact.id})" for fact in proposal.contradicts)
+    """The facts that it contradicts, or that it takes back."""
+    facts, verb = (proposal.ends, "ends") if proposal.ends else (proposal.contradicts, "contradicts")
+    return f"{verb} {', '.join(f'{fact.text} ({fact.id})' for fact in facts)}" if facts else ""
 
 
 def _print_declined(done: FactsDeclined) -> None:

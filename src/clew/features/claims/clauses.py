@@ -38,6 +38,18 @@ class Sentence:
     clauses: tuple[Clause, ...]
 
     @property
+    def ended(self) -> Iterator[Clause]:
+        """What clauses say that holds no longer, as if it held still: `we no longer use it` gives `we use it`."""
+        for clause in () if self.asks else self.clauses:
+            for pattern, still in _ENDINGS:
+                text, count = pattern.subn(still, clause.text, count=1)
+                if count:
+                    held = _clause(text, clause.start, clause.end, asks=False, sentence=self.text)
+                    if not held.hedged:
+                        yield held
+                    break
+
+    @property
     def whole(self) -> Clause:
         """The sentence as one clause, for statements without a verb."""
         return Clause(self.text, self.start, self.end, hedged=self.asks, doubted=self.asks)
@@ -147,6 +159,21 @@ _DISLIKE = re.compile(
 _DECIDED_AGAINST = re.compile(
     r"(?:i|we)(?:'ve| have)? (?:\w+ )?(?:decided|agreed|chose|opted) (?:not to|against)\b", re.IGNORECASE
 )
+_LATELY = r"(?:(?:just|finally|recently|now|also|already|completely|long since) ){0,2}"
+_LEFT = r"(?:moved|migrated|switched|got) (?:off|away from)|dropped|retired|abandoned|ditched|got rid of|phased out"
+_ENDINGS = tuple(
+    (re.compile(pattern, re.IGNORECASE), still)
+    for pattern, still in (
+        (r"\b(i|we)(?:'ve| have)? " + _LATELY + r"(?:stopped|quit) using\b", r"\1 use"),
+        (r"\b(i|we)(?:'ve| have)? " + _LATELY + rf"(?:{_LEFT})(?= )", r"\1 use"),
+        (r"\b(i|we) used to (?=\w)", r"\1 "),
+        (r"\bno longer (?=\w)", ""),
+        (r"\b(?:does not|doesn't) (\w{2,30})\b(.{1,160}?) any ?(?:more|longer)\b", r"\1s\2"),
+        (r"\b(?:do not|don't) (\w{2,30})\b(.{1,160}?) any ?(?:more|longer)\b", r"\1\2"),
+        (r"\b(am|is|are)(?: not|n't) (.{1,160}?) any ?(?:more|longer)\b", r"\1 \2"),
+    )
+)
+"""How people say that something holds no longer, and how they would say that it does."""
 _CONDITIONAL = re.compile(r"\b(?:if|unless|suppose|imagine)\b", re.IGNORECASE)
 """Makes the whole sentence a supposition, and not only its clause."""
 _FAVOURITE = re.compile(r"(?:my|our) (?:\w+ )?(?:favou?rite|fave)\b", re.IGNORECASE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.core.ids import ID_BYTES, digest
 from clew.core.model import Role
@@ -124,6 +124,8 @@ class Proposal:
     confidence: float = 1.0
     trigger: Trigger | None = None
     """Of a plan."""
+    ends: bool = False
+    """Whether the text says that it holds no longer."""
 
 
 def proposals(text: str, speaker: str, ts_ms: int, role: Role | None) -> tuple[Proposal, ...]:
@@ -131,16 +133,17 @@ def proposals(text: str, speaker: str, ts_ms: int, role: Role | None) -> tuple[P
     if role in (Role.TOOL_CALL, Role.TOOL_RESULT):
         return ()
     reader = _Reader(speaker.strip() or NOBODY, ts_ms, in_person=role in (Role.USER, None))
-    found: dict[tuple[str, str, str], Proposal] = {}
+    found: dict[tuple[object, ...], Proposal] = {}
     for sentence in sentences_of(text[:READ_CHARS]):
         for proposal in reader.read(sentence):
-            found.setdefault((proposal.subject.casefold(), proposal.predicate, proposal.object.casefold()), proposal)
+            said = proposal.subject.casefold(), proposal.predicate, proposal.object.casefold(), proposal.ends
+            found.setdefault(said, proposal)
     return tuple(found.values())[:MOST]
 
 
 def key_of(ref: str, proposal: Proposal) -> str:
     """The id of a candidate, made from what it says and from its record."""
-    parts = (ref, proposal.subject, proposal.predicate, proposal.object)
+    parts = (ref, proposal.subject, proposal.predicate, proposal.object, *(["ends"] if proposal.ends else []))
     return f"c_{digest(*parts, size_bytes=ID_BYTES).hex()}"
 
 
@@ -165,6 +168,10 @@ class _Reader:
                 found = self._first(_RULES, clause)
                 if found is not None:
                     yield found
+        for clause in () if sentence.in_list else sentence.ended:
+            held = self._first(_RULES, clause)
+            if held is not None:
+                yield replace(held, ends=True)
 
     # --- facts -----------------------------------------------------------------------------------------
 

@@ -297,6 +297,8 @@ class FactProposal(Answer, frozen=True):
     """Facts about the same matter that say otherwise, now or at the time of the text."""
     known: bool = False
     """Whether it is true already, and accepting it would only add a source."""
+    ends: tuple[FactView, ...] = ()
+    """The facts that the text says hold no longer; accepting it takes them back from then on. Empty for a new fact."""
 
 
 class FactProposals(Answer, frozen=True):

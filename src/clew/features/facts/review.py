@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from clew.core.marks import By, Mark, made
 from clew.core.model import Record, role_of
@@ -18,6 +20,7 @@ from clew.features.facts.operations import (
     FactsAssert,
     FactsDecline,
     FactsDeclined,
+    FactsInvalidate,
     FactsPropose,
     FactsReview,
     FactView,
@@ -25,7 +28,7 @@ from clew.features.facts.operations import (
 from clew.features.facts.queries import views
 from clew.features.facts.replay import Fact, Facts
 from clew.features.facts.truth import known_facts
-from clew.features.facts.writing import write
+from clew.features.facts.writing import invalidate, write
 from clew.features.lifecycle.mark_shapes import MAX_DECLINED
 from clew.kernel.derivation import at_home
 from clew.kernel.intake import check_size, checked_ts, speaker_in
@@ -51,8 +54,10 @@ def propose(parts: Parts, request: FactsPropose) -> FactProposals:
     ts_ms = parts.clock.now_ms() if request.ts is None else checked_ts(request.ts)
     found = proposals(request.text, request.speaker, ts_ms, role_of(request.role))
     desk = _Desk(parts, request.user_id)
-    shown = [desk.view(proposal, "", request.text, ts_ms, request.speaker) for proposal in found]
-    return FactProposals(proposals=tuple(view for view in shown if view.predicate != PLAN), message=NOTHING_WRITTEN)
+    facts = [proposal for proposal in found if proposal.predicate != PLAN]
+    shown = [(proposal, desk.view(proposal, "", request.text, ts_ms, request.speaker)) for proposal in facts]
+    wanted = tuple(view for proposal, view in shown if view.ends or not proposal.ends)
+    return FactProposals(proposals=wanted, message=NOTHING_WRITTEN)
 
 
 @serves(FactsReview)
@@ -81,8 +86,11 @@ def accept(parts: Parts, request: FactsAccept) -> FactReceipt:
     if proposal.predicate == PLAN:
         raise InvalidInput("this is a plan and no fact; write it down with plans_add")
     valid_from_ms = turn.ts_ms if proposal.valid_from_ms is None else proposal.valid_from_ms
+    desk = _Desk(parts, request.user_id)
+    if proposal.ends:
+        return _end(parts, request, turn, desk.ended_by(proposal, valid_from_ms), valid_from_ms)
     asserted = FactsAssert(
-        subject=proposal.subject if request.subject is None else request.subject,
+        subject=desk.subject_of(proposal) if request.subject is None else request.subject,
         predicate=proposal.predicate if request.predicate is None else request.predicate,
         object=proposal.object if request.object is None else request.object,
         user_id=request.user_id,
@@ -93,6 +101,19 @@ def accept(parts: Parts, request: FactsAccept) -> FactReceipt:
         supersedes=request.supersedes,
     )
     return write(parts, asserted, by="review", proposal=id_)
+
+
+def _end(parts: Parts, request: FactsAccept, turn: Record, ended: list[Fact], at_ms: int) -> FactReceipt:
+    """Takes back what a turn says holds no longer, from the day it names, or else its own."""
+    if not ended:
+        raise NotFound(f"{turn.ref[:200]!r} ends no fact that holds")
+    at = at_ms if request.valid_from is None else request.valid_from
+    reason = f"said in {turn.ref}"
+    receipts = [
+        invalidate(parts, FactsInvalidate(user_id=request.user_id, fact=fact.id, at=at, reason=reason))
+        for fact in ended
+    ]
+    return receipts[-1]
 
 
 @serves(FactsDecline)
@@ -123,16 +144,20 @@ class _Desk:
         text, speaker = without_own(turn.text), speaker_in(dict(turn.metadata)) or ""
         declined = set(declined_in(turn))
         for id_, proposal in proposals_of(home).items():
-            if proposal.predicate != PLAN and id_ not in declined and not self._is_accepted(home.ref, id_, proposal):
-                yield self.view(proposal, home.ref, text, turn.ts_ms, speaker)
+            if proposal.predicate == PLAN or id_ in declined or self._is_accepted(home.ref, id_, proposal):
+                continue
+            view = self.view(proposal, home.ref, text, turn.ts_ms, speaker)
+            if view.ends or not proposal.ends:
+                yield view
 
     def view(self, proposal: Proposal, ref: str, text: str, ts_ms: int, speaker: str) -> FactProposal:
         valid_from_ms = ts_ms if proposal.valid_from_ms is None else proposal.valid_from_ms
-        same, other = self._beside(proposal, valid_from_ms)
+        same, other = ([], []) if proposal.ends else self._beside(proposal, valid_from_ms)
+        ended = self.ended_by(proposal, valid_from_ms) if proposal.ends else []
         return FactProposal(
             id=key_of(ref, proposal),
             source=ref,
-            subject=proposal.subject,
+            subject=self.subject_of(proposal),
             predicate=proposal.predicate,
             object=proposal.object,
             quote=clip(text[proposal.start : proposal.end], MAX_QUOTE_CHARS),
@@ -142,7 +167,31 @@ class _Desk:
             speaker=speaker,
             contradicts=tuple(other),
             known=bool(same),
+            ends=tuple(views(self._parts, self._known, ended)),
         )
+
+    def ended_by(self, proposal: Proposal, at_ms: int) -> list[Fact]:
+        """The facts that hold now and began before the text says that they hold no longer."""
+        holding = self._known.current(self.subject_of(proposal), proposal.predicate, at_ms=self._now_ms)
+        named = fold(proposal.object)
+        return [fact for fact in holding if fold(fact.object) == named and fact.valid_from_ms < at_ms]
+
+    def subject_of(self, proposal: Proposal) -> str:
+        """The name under which its subject is known: `Harbor` and `the Harbor project` are one thing.
+
+        The Harbor project and the Harbor team are two.
+        """
+        own, bare = fold(proposal.subject), _without_sort(proposal.subject)
+        alike = [name for name in self._by_name.get(bare, ()) if bare in (own, fold(name))]
+        return alike[0] if len(alike) == 1 and not self._known.knows(own) else proposal.subject
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        """The subjects of facts, by their names without a word for their sort."""
+        found: dict[str, list[str]] = {}
+        for _, facts in self._known.subjects():
+            found.setdefault(_without_sort(facts[0].subject), []).append(facts[0].subject)
+        return found
 
     def _beside(self, proposal: Proposal, valid_from_ms: int) -> tuple[list[Fact], list[FactView]]:
         """The facts that hold now, or when the text begins, of the same matter: with this value, and with others."""
@@ -150,7 +199,7 @@ class _Desk:
         holding = {
             fact.id: fact
             for at_ms in moments
-            for fact in self._known.current(proposal.subject, proposal.predicate, at_ms=at_ms)
+            for fact in self._known.current(self.subject_of(proposal), proposal.predicate, at_ms=at_ms)
         }
         same = [fact for fact in holding.values() if fold(fact.object) == fold(proposal.object)]
         is_single = self._known.registry.is_single(proposal.predicate)
@@ -158,9 +207,21 @@ class _Desk:
         return same, views(self._parts, self._known, other)
 
     def _is_accepted(self, ref: str, id_: str, proposal: Proposal) -> bool:
-        key = (fold(proposal.subject), proposal.predicate, fold(proposal.object))
+        if proposal.ends:  # what has ended is not open any more
+            return False
+        key = (fold(self.subject_of(proposal)), proposal.predicate, fold(proposal.object))
         assertions = (each for fact in self._known.citing(ref) for each in fact.assertions if ref in each.sources)
         return any(each.proposal == id_ or each.key == key for each in assertions)
+
+
+_SORTS = re.compile(r"(?:the )?(.+?) (?:project|service|app|team|repo|repository|system|product|server|library|tool)")
+
+
+def _without_sort(subject: str) -> str:
+    """A name without the word that says what it is the name of."""
+    name = fold(subject)
+    found = _SORTS.fullmatch(name)
+    return name if found is None else found[1]
 
 
 def _only_open(parts: Parts, user_id: str, turn: Record) -> str:

@@ -130,6 +130,13 @@ class TestReview:
         assert "nothing was written" in shown
         assert not clew.json("facts", "current", "--user", "ada")["known"]
 
+    def test_shows_which_fact_a_turn_ends_and_accepting_it_ends_the_fact(self, clew: Clew) -> None:
+        fact = asserted(clew, "Heron", "uses", "Kafka", "--from", "2020-01-01", "--statement", "Heron uses Kafka.")
+        clew("ingest", "--session", "s2", "--user", "ada", "--id", "t9", "Heron no longer uses Kafka.")
+        assert f"ends Heron uses Kafka. ({fact})" in clew("facts", "review", "--user", "ada")
+        assert "until" in clew("facts", "accept", "session_raw:s2/t9", "--user", "ada")
+        assert not clew.json("facts", "current", "Heron", "--user", "ada")["facts"]
+
     def test_asks_one_by_one_on_a_terminal(self, clew: Clew) -> None:
         received = typed(clew.data_dir, ["a", "r", "e", "Kestrel", "depends_on", "Redis 8"])
         assert "Kestrel · uses · PostgreSQL" in received
