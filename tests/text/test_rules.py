@@ -60,6 +60,7 @@ LOOK_ALIKES = (
     "Open the window, please.",
     "Write a short poem about a heron.",
     "No, that is the wrong drawer.",
+    "Step 3: we moved the shelf to the other wall.",
     "Keine Sorge, das Regal hält.",
     "Muss ich das Formular immer unterschreiben?",
     "Meine Schwester sagt, man soll nie mit vollem Mund reden.",

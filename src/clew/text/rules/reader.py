@@ -41,12 +41,14 @@ class _Reader:
 
     def signs(self) -> set[Sign]:
         starts = self._clause_starts()
-        found = self._anywhere(self._end_of_clause(starts[0])) | self._opening(starts[0])
+        has_topic = self._names_topic(starts[0])
+        main = starts[1] if has_topic and len(starts) > 1 else starts[0]
+        found = self._anywhere(self._end_of_clause(main)) | self._opening(starts[0])
         for start in starts[1:]:
             found |= self._opening(start) - _OF_SUBJECT
         if self._is("answers", 0) and self._word(1) == ",":
             found.add(Sign.TALK)
-        if self._names_topic(starts[0]):
+        if has_topic:
             found.add(Sign.OCCASION)
         if not found.isdisjoint(_LASTING):
             found |= {sign for start in starts for sign in self._tasks(start)}
