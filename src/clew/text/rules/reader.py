@@ -18,6 +18,9 @@ _OF_THINGS = frozenset({Sign.BAN, Sign.ORDER, Sign.WISH})
 _LASTING = frozenset({Sign.LASTING, Sign.OCCASION, Sign.ALWAYS})
 """With these, a task is more than that: `on Mondays, send the list`."""
 
+_AT_ALL_TIMES = frozenset({Sign.LASTING, Sign.ALWAYS})
+"""With these, nothing holds only once: `always use this format`."""
+
 _WISHES = frozenset({Sign.BAN, Sign.TOLD, Sign.WISH, Sign.TASK})
 """What the speaker wants is more than talk of the speaker."""
 
@@ -53,6 +56,8 @@ class _Reader:
         if not found.isdisjoint(_LASTING):
             found |= {sign for start in starts for sign in self._tasks(start)}
             found.discard(Sign.TASK)
+        if not found.isdisjoint(_AT_ALL_TIMES):
+            found.discard(Sign.ONCE)
         if self._asks and (found.isdisjoint(_REQUESTED) or not self._is_request(starts[0])):
             found.add(Sign.ASKS)
         return found
