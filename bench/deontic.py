@@ -24,7 +24,8 @@ import numpy as np
 
 from clew.features.authored.rules import DEFAULT_HARD_KINDS, parse
 from clew.models.tokens import TiktokenCounter
-from clew.text.deontic import hints_at_guidance, read
+from clew.text.deontic import read
+from clew.text.rules import Turn
 
 LABELS = Path(__file__).parent / "labels" / "instruction_nodes.jsonl"
 INSTRUCTION_FILES = "instruction_files/dev.jsonl.gz"
@@ -54,7 +55,7 @@ def main() -> None:
     for name, texts in _sentence_sets(data / "deontic"):
         print(_row(name, texts, lambda text: read(text).binding))
     for name, texts in _guidance_sets(data / "deontic"):
-        print(_row(name, texts, lambda text: read(text).standing or hints_at_guidance(text)))
+        print(_row(name, texts, lambda text: bool(Turn.read(text).rules)))
     for name, texts in _instruction_nodes(documents):
         print(_row(name, texts, lambda text: read(text).binding))
     print(

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from clew.text.deontic import Modality, hints_at_guidance, read
+from clew.text.deontic import Modality, read
 from tests.testing.data import shared
 
 pytestmark = pytest.mark.requirement("AUTH-2")
@@ -206,43 +206,6 @@ def test_a_bare_imperative_binds_but_is_not_meant_to_last() -> None:
     assert not read("Fix the login bug.").standing
     assert read("Fix the login bug. Never log passwords.").standing
     assert read("From now on, answer in German.").standing
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I prefer short answers",
-        "keep answers short",
-        "let's stick to Postgres",
-        "Use tabs here.",
-        "I like my code documented",
-        "going forward, German please",
-        "We should probably keep the router small.",
-        "以后用中文",
-        "Ab jetzt auf Deutsch",
-    ],
-)
-@pytest.mark.requirement("GUIDE-1")
-def test_wishes_hint_at_guidance(text: str) -> None:
-    assert hints_at_guidance(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "What do you prefer?",
-        "I went to the gym today.",
-        "Thanks, that works!",
-        "The tests failed with a timeout.",
-        "I like to swim.",
-        "Make it faster.",
-        "`prefer-const` is on",
-    ],
-)
-@pytest.mark.requirement("GUIDE-1")
-def test_questions_reports_and_small_talk_do_not(text: str) -> None:
-    assert not hints_at_guidance(text)
 
 
 def test_sentences_others_labelled_are_told_apart() -> None:

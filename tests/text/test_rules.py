@@ -13,6 +13,7 @@ from clew.text.rules import HINT_SCORE, MAX_HINTS, Turn, replaces_turn
 pytestmark = pytest.mark.requirement("USE-3")
 
 RULES = (
+    "Prefer wooden boxes for the seedlings.",
     "Always put the receipts into this box.",
     "From now on, send the weekly figures to Ada.",
     "Never unplug the freezer in the cellar.",

@@ -18,7 +18,7 @@ PROJECT = "project"
 """The key of a turn's metadata."""
 
 MAX_PROJECT_CHARS = 255
-UNNAMED = frozenset({"", "app", "code", "dev", "home", "project", "repo", "root", "src", "tmp", "work"})
+_UNNAMED = frozenset({"", "app", "code", "dev", "home", "project", "repo", "root", "src", "tmp", "work"})
 """Folders whose name says nothing of a project."""
 
 _ELSEWHERE = 0.8
@@ -52,7 +52,7 @@ def project_of_folder(folder: str) -> str:
     steps = [step for step in folder.replace("\\", "/").split("/") if step]
     *above, name = steps or [""]
     is_home = bool(above) and above[-1] in _HOMES
-    if is_home or name.lower() in UNNAMED or not _LEAST_NAME_CHARS <= len(name) <= MAX_PROJECT_CHARS - 9:
+    if is_home or name.lower() in _UNNAMED or not _LEAST_NAME_CHARS <= len(name) <= MAX_PROJECT_CHARS - 9:
         return ""
     return f"{name}@{zlib.crc32('/'.join(steps).encode()):08x}"
 

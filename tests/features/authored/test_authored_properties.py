@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.features.authored.rules import DEFAULT_HARD_KINDS, RULE_ITEM, Kind, Tier, parse
-from clew.text.deontic import hints_at_guidance, read
+from clew.text.deontic import read
 from clew.text.deontic.scan import sentences
 
 MARKS = ["- ", "* ", "1. ", "> ", "#", "# ", "```", "~~~", "---", "+++", "===", "|", "|-|", "<!--", "-->", "<div>"]
@@ -77,7 +77,6 @@ def test_norms_stand_in_order_inside_the_text_and_do_not_overlap(text: str) -> N
     assert all(0 <= norm.start < norm.end <= len(text) for norm in reading.norms)
     assert reading.binding == (bool(reading.norms) and not reading.conflicts)
     assert set(reading.conflicts) <= {norm.action for norm in reading.norms}
-    hints_at_guidance(text)
 
 
 @pytest.mark.requirement("AUTH-2")
@@ -93,7 +92,6 @@ def test_the_scan_goes_through_a_text_once_from_left_to_right(text: str) -> None
 @given(st.lists(CODE, max_size=6).map("".join), st.sampled_from(["```", "~~~", "````"]))
 def test_fenced_code_holds_no_rules(code: str, fence: str) -> None:
     assert read(f"{fence}\n{code}{fence}\n").norms == ()
-    assert not hints_at_guidance(f"{fence}\n{code}{fence}\n")
 
 
 @pytest.mark.requirement("AUTH-2")

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clew.core.collections import Collection
-from clew.core.model import Record
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.features.context.operations import LeftOut
 from clew.features.guidance.marking import MAX_STANDING
 from clew.features.guidance.service import Piece, standing
-from clew.index.search import Candidate, Query
+from clew.index.search import Query
 from clew.kernel.parts import Parts
-from clew.kernel.search import Found, best
+from clew.kernel.search import Found, best, unsought
 
 MAX_CANDIDATES = 100
 """Pieces that compete for the reserve; more do not fit any usual one."""
@@ -50,7 +49,7 @@ def find_guidance(
     wanted = [piece for piece in holding if piece.record.ref not in shown and piece.record.text not in said]
     ordered = sorted(wanted, key=lambda piece: _rank(piece, near))
     once = {piece.record.text: piece.record for piece in reversed(ordered)}
-    found = [near.get(record.ref) or _unlike(record) for record in reversed(once.values())]
+    found = [near.get(record.ref) or unsought(record) for record in reversed(once.values())]
     replaced = [
         LeftOut(ref=piece.record.ref, reason=f"replaced by {piece.superseded_by}")
         for piece in pieces
@@ -74,22 +73,3 @@ def _rank(piece: Piece, near: Mapping[str, Found]) -> tuple[bool, float]:
     found = near.get(piece.record.ref)
     likeness = found.candidate.similarity if found is not None and not piece.is_general else 0.0
     return not piece.is_general, -likeness
-
-
-def _unlike(record: Record) -> Found:
-    """A piece that the question did not find."""
-    nothing = Candidate(
-        seq=record.seq,
-        ts_ms=record.ts_ms,
-        score=0.0,
-        similarity=0.0,
-        lexical=0.0,
-        lexical_rank=None,
-        dense=None,
-        dense_rank=None,
-        recency=0.0,
-        keywords=0.0,
-        scope=0.0,
-        record=0,
-    )
-    return Found(record=record, candidate=nothing, score=0.0)

@@ -43,9 +43,10 @@ class Context(Answer, frozen=True):
     authored_text: str
     """Authored rules, word for word; meant for the system message, as guidance and recall never are."""
     guidance_text: str
-    """Rules that the user gave earlier and that bear on the query, framed; empty when there are none."""
+    """Rules that the user gave earlier, as far as they fit, framed; empty when there are none."""
     guidance: tuple[Hit, ...]
-    """The turns of the guidance, nearest first: in the order of the numbered lines of its text."""
+    """The turns of the guidance, in the order of the numbered lines of its text: what holds for any task, then the
+    nearest."""
     recalled_text: str
     """The framed recall; empty when nothing was recalled."""
     recalled: tuple[Hit, ...]

@@ -18,7 +18,7 @@ from clew.text.deontic import words as known
 from clew.text.deontic.scan import OPAQUE, Sentence, Word, sentences
 from clew.text.deontic.words import Modality, Phrases
 
-__all__ = ["Modality", "Norm", "Reading", "hints_at_guidance", "norms_of", "read"]
+__all__ = ["Modality", "Norm", "Reading", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,8 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Every rule of a text, in order, and the actions that it both demands and forbids."""
-    norms = tuple(norm for sentence in sentences(text) for norm in norms_of(sentence))
+    norms = tuple(norm for sentence in sentences(text) for norm in _norms(sentence))
     return Reading(norms, _conflicts(norms))
-
-
-def hints_at_guidance(text: str) -> bool:
-    """Whether a text may be guidance although it says so in no strict form; errs towards yes."""
-    return any(_hints(sentence.words) for sentence in sentences(text) if not sentence.asks)
 
 
 def _conflicts(norms: Sequence[Norm]) -> tuple[str, ...]:
@@ -70,19 +65,9 @@ def _conflicts(norms: Sequence[Norm]) -> tuple[str, ...]:
     return tuple(action for action in obliged if action in forbidden)
 
 
-def norms_of(sentence: Sentence) -> Iterator[Norm]:
-    """Every rule of one sentence, in order."""
+def _norms(sentence: Sentence) -> Iterator[Norm]:
     if not sentence.asks:
         yield from _SentenceReader(sentence.words).norms()
-
-
-def _hints(words: Sequence[Word]) -> bool:
-    for place, word in enumerate(words):
-        if word.text in known.HINT_WORDS or _match(known.HINT_PHRASES, words, place):
-            return True
-        if not word.text.isascii() and any(hint in word.text for hint in known.UNSPACED_HINTS):
-            return True
-    return bool(words) and words[0].text in known.HINT_OPENERS
 
 
 def _match(phrases: Phrases, words: Sequence[Word], place: int) -> tuple[int, Modality] | None:

@@ -39,7 +39,7 @@ requests: can/could/would/will you, can/could/would/will you please
 opens ban: don't/dont/never *, do not *, don't/never ever *, do not ever *, stop/quit *ing, avoid *, avoid the, no *s,
     no * *s, no *ing, not *ing, no more *, refrain from, under no circumstances, skip/drop the, leave out, spare me,
     enough with, hands off, i don't want/need *s, i don't want to see, none of that/those, i hate it when
-opens told: always *, you must/should *, you have/need to *, you are to *, you're to *, you must/should always/never,
+opens told: always/prefer *, you must/should *, you have/need to *, you are to *, you're to *, you must/should always/never,
     you may only, you must/should/may not, you mustn't/shouldn't, you are not to/allowed, you're not to/allowed, you
     don't need/have to, i/we want/need/expect you to, i'd/we'd like you to, i/we would like you to, i'd rather/prefer
     you, i would rather/prefer you, i'd prefer if you, i'd prefer/appreciate it if you, i would prefer/appreciate it if
