@@ -39,11 +39,12 @@ requests: can/could/would/will you, can/could/would/will you please
 opens ban: don't/dont/never *, do not *, don't/never ever *, do not ever *, stop/quit *ing, avoid *, avoid the, no *s,
     no * *s, no *ing, not *ing, no more *, refrain from, under no circumstances, skip/drop the, leave out, spare me,
     enough with, hands off, i don't want/need *s, i don't want to see, none of that/those, i hate it when
-opens told: always/prefer *, you must/should *, you have/need to *, you are to *, you're to *, you must/should always/never,
-    you may only, you must/should/may not, you mustn't/shouldn't, you are not to/allowed, you're not to/allowed, you
-    don't need/have to, i/we want/need/expect you to, i'd/we'd like you to, i/we would like you to, i'd rather/prefer
-    you, i would rather/prefer you, i'd prefer if you, i'd prefer/appreciate it if you, i would prefer/appreciate it if
-    you, i prefer if/that you, i prefer/like it when you, i'd be grateful if you, i insist that you, i don't want you
+opens told: always/prefer *, you must/should *, you have/need to *, you are to *, you're to *, you must/should
+    always/never, you may only, you must/should/may not, you mustn't/shouldn't, you are not to/allowed, you're not
+    to/allowed, you don't need/have to, i/we want/need/expect you to, i'd/we'd like you to, i/we would like you to,
+    i'd rather/prefer you, i would rather/prefer you, i'd prefer if you, i'd prefer/appreciate it if you, i would
+    prefer/appreciate it if you, i prefer if/that you, i prefer/like it when you, i'd be grateful if you, i insist
+    that you, i don't want you
 opens wish: i/we want/need/expect/prefer, i'd like/rather/prefer, i would like/rather/prefer, i like my/your, i hate, i
     insist, it's important, it is important
 opens ours: we *, we don't/never/always/only, we do not, we no longer, we agreed, our policy/style/rule, house
