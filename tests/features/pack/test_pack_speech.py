@@ -62,6 +62,30 @@ def test_an_earlier_question_is_no_answer(memory: Memory) -> None:
     assert reasons(bundle.trace)["turns:u/then/m0"] == Reason.QUESTION
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Great idea, except I don't like dark beer. Is there something else at the bar?",
+        "I don't mind the bar with the dark beer, but why so late?",
+        "Yes, dark beer is what my brother brews. Did he show you the bar?",
+    ],
+)
+def test_a_turn_that_tells_something_and_asks_is_more_than_a_question(memory: Memory, text: str) -> None:
+    talk(memory, ("user", text))
+    assert packed(memory, "dark beer bar") == [text]
+
+
+def test_among_people_a_question_is_part_of_the_talk(memory: Memory) -> None:
+    asked = "What got you into running marathons?"
+    memory.ingest_batch(
+        "club", [Message(role="user", text=asked, speaker="Mel"), Message(role="user", text=asked)], user_id="u"
+    )
+    assert memory.flush().ok
+    bundle = memory.call(Pack(query="running marathons", user_id="u", trace=True))
+    assert [(item.text, "Mel" in bundle.bundle_text) for item in bundle.items] == [(asked, True)]
+    assert Reason.QUESTION in reasons(bundle.trace).values()
+
+
 def test_a_turn_of_calls_alone_is_left_out_and_others_tell_what_was_done(memory: Memory) -> None:
     edit = render_call("edit", {"path": "src/footer.ts", "newText": "const footer = dim(color);"})
     talk(
@@ -115,6 +139,16 @@ def test_items_of_one_day_carry_the_time(memory: Memory) -> None:
     moments = [line.split('"')[1] for line in text.split("\n") if line.startswith("[")]
     assert len(set(moments)) == 2
     assert all(len(moment) == len("2026-01-01 10:00") for moment in moments)
+
+
+def test_a_time_that_tells_nothing_apart_is_left_out(memory: Memory) -> None:
+    same_ms = NOW_MS - 30 * DAY_MS
+    said = ("The release color is red.", "The release color may be blue.")
+    memory.ingest_batch("then", [Message(role="user", text=text, ts=same_ms) for text in said], user_id="u")
+    assert memory.flush().ok
+    text = memory.call(Pack(query="release color", user_id="u")).bundle_text
+    moments = [line.split('"')[1] for line in text.split("\n") if line.startswith("[")]
+    assert [len(moment) for moment in moments] == [len("2026-01-01")] * 2
 
 
 def test_temporary_folders_do_not_leave(memory: Memory) -> None:

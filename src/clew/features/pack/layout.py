@@ -20,6 +20,7 @@ from clew.text.excerpts import Layer, one_line, overview
 from clew.text.framing import PACK_CLOSE, PACK_OPEN, Quoted, frame
 
 _WHO_CHARS = 80
+_DAY_CHARS = len("YYYY-MM-DD")
 _ARTIFACT = re.compile(r"[0-9a-f]{40}")
 """How artifacts are named. Metadata that says anything else there names none."""
 _MOST_BYTES = 2**53
@@ -62,10 +63,12 @@ _CHARS_PER_TOKEN = 8
 
 
 def quote_all(choices: Sequence[Choice], now_ms: int, private: Sequence[str], *, shows_refs: bool) -> None:
-    """Quotes each choice. Those of one day show the minute, so that a reader can tell the last word."""
-    days = Counter(when(choice.record, now_ms) for choice in choices)
+    """Quotes each choice. Where those of one day were said at different times, each shows its minute, so that a reader
+    can tell the last word."""
+    minutes = {when(choice.record, now_ms, to_the_minute=True) for choice in choices}
+    days = Counter(minute[:_DAY_CHARS] for minute in minutes)
     for choice in choices:
-        one_of_several = days[when(choice.record, now_ms)] > 1
+        one_of_several = days[when(choice.record, now_ms)[:_DAY_CHARS]] > 1
         choice.quoted = quote_record(choice.record, now_ms, private, shows_ref=shows_refs, to_the_minute=one_of_several)
 
 

@@ -179,14 +179,18 @@ def _refusal(item: Choice, policy: Policy, holding: set[str]) -> Reason | None:
 
 
 def _says_nothing(item: Choice) -> Reason | None:
-    """An earlier question is no answer, and a turn of calls alone says nothing."""
+    """An earlier question to the assistant is no answer, and a turn of calls alone says nothing.
+
+    Where people talk with each other, who asked what is part of what was said.
+    """
     record = item.record
     if record.role is Role.ASSISTANT and record.provenance is Provenance.ASSISTANT_TURN:
         words = speech(record.text[:_SAME_TEXT_CHARS])
         has_calls = len(words) < min(len(record.text), _SAME_TEXT_CHARS)
         idle = all(is_narration(piece) or is_idle(piece) for piece in split(words))
         return Reason.PAYLOAD if has_calls and idle else None
-    if record.role is Role.USER and record.provenance in (Provenance.USER_TURN, Provenance.MEMORY):
+    is_to_assistant = record.role is Role.USER and "speaker" not in record.metadata
+    if is_to_assistant and record.provenance in (Provenance.USER_TURN, Provenance.MEMORY):
         return Reason.QUESTION if only_asks(own_words(record.text[:_SAME_TEXT_CHARS])) else None
     return None
 

@@ -57,6 +57,8 @@ _OF_SPEAKER = re.compile(
     r"\b(?:i|we|my|our|i'm|i've|i'll|we're|we've|we'll|me)\b|我|私|僕|俺|우리|내가|나는|저는", re.IGNORECASE
 )
 """A person tells of themselves, or of a group they belong to."""
+_TELLS_FIRST = re.compile(r"(?:i|we|my|our|i'm|i've|i'll|we're|we've|we'll)\b[^,;]{4,200}[,;]", re.IGNORECASE)
+"""A question behind something that the speaker tells."""
 _WORD = re.compile(r"\w+")
 _EXACT = re.compile(r"[\d_/#`]|\w\.\w")
 _FEW_WORDS = 2
@@ -103,11 +105,22 @@ def is_idle(text: str) -> bool:
 
 
 def only_asks(text: str) -> bool:
-    """Whether a text is made of questions, and of idle words around them."""
+    """Whether a text is made of questions, and of idle words around them.
+
+    "I don't mind, but why there?" says something before it asks, and "Great, except I don't like beer" is not idle.
+    """
     pieces = sentences.split(text)
     asked = [piece for piece in pieces if is_question(piece)]
     rest = [piece for piece in pieces if not is_question(piece)]
-    return bool(asked) and all(is_idle(piece) or _REACTION.match(piece) or _FILLER.match(piece) for piece in rest)
+    return bool(asked) and all(map(_is_empty, rest)) and not any(map(_TELLS_FIRST.match, asked))
+
+
+def _is_empty(piece: str) -> bool:
+    """Whether a piece says nothing but that somebody listens."""
+    if is_idle(piece):
+        return True
+    is_courtesy = _REACTION.match(piece) or _FILLER.match(piece)
+    return is_courtesy is not None and not _OF_SPEAKER.search(piece, is_courtesy.end())
 
 
 def is_narration(text: str) -> bool:
