@@ -40,7 +40,6 @@ MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 SOURCE_URL = "sourceUrl"
 """Where metadata names the outside address a text came from."""
 
-WRITTEN_BY_THE_OPERATOR = frozenset({Provenance.AUTHORED, Provenance.NOTE})
 _GRADED = frozenset({CollectionKind.MEMORIES, CollectionKind.GLOBAL, CollectionKind.LEDGER})
 """Kinds of collection whose records are kept for what they say, and graded by it."""
 
@@ -109,12 +108,13 @@ def make_draft(
 
 
 def judge_draft(draft: Draft, now_ms: int) -> Draft:
-    """Quarantine a draft that reads like an attempt to steer its reader, unless the operator wrote it.
+    """Quarantine a draft that reads like an attempt to steer its reader, unless it is a rule of the operator.
 
+    A note is judged: anything may be in a folder of notes, a saved page as well.
     The names of the speaker and the tool are shown with the text, so they are judged with it.
     """
     read = "\n".join([*_names_in(draft.metadata), draft.text])
-    suspicion = None if draft.provenance in WRITTEN_BY_THE_OPERATOR else suspect(read)
+    suspicion = None if draft.provenance is Provenance.AUTHORED else suspect(read)
     if suspicion is None:
         return draft
     verdict = {"trust": Trust.QUARANTINED.value, "reason": suspicion.reason, "signals": list(suspicion.signals)}

@@ -244,7 +244,7 @@ class Library:
         held.trouble = None
         try:
             content = read_file(file.path)
-            if (content.digest, kinds) != (held.digest, held.kinds) or not held.stands_in(content.text):
+            if (_digest(file, content), kinds) != (held.digest, held.kinds) or not held.stands_in(content.text):
                 held = _store(self._parts, held, parse(content.text, kinds), content, found[0] // 1_000_000)
                 self._held[file.name] = held
         except (InvalidInput, TooLarge) as error:  # the rules it had stay in force
@@ -277,6 +277,11 @@ class Library:
         return [trouble for trouble in found if trouble is not None]
 
 
+def _digest(file: File, content: Content) -> str:
+    """What a document is compared by. Notes that were stored before notes were judged are read once more."""
+    return content.digest if file.core else f"judged {content.digest}"
+
+
 def _store(parts: Parts, held: _Held, document: Document, content: Content, ts_ms: int) -> _Held:
     """Write a document's nodes in place of those it had; the document as it is known from now on."""
     file = held.file
@@ -291,7 +296,7 @@ def _store(parts: Parts, held: _Held, document: Document, content: Content, ts_m
     hard, soft, lore = in_tier[HARD], in_tier[SOFT], in_tier[LORE]
     now = _Held(
         file=file,
-        digest=content.digest,
+        digest=_digest(file, content),
         kinds=_hard_kinds(parts, file),
         hard=[_piece(parts, record.place, record.draft) for record in hard],
         soft=[_piece(parts, record.place, record.draft) for record in soft],

@@ -22,7 +22,6 @@ from clew.features.lifecycle.mark_shapes import known_marks
 from clew.features.upkeep.operations import Backup, Export, ExportPage, Import, ImportReceipt
 from clew.kernel.intake import (
     MAX_TS_MS,
-    WRITTEN_BY_THE_OPERATOR,
     check_size,
     checked_ts,
     judge_draft,
@@ -38,6 +37,7 @@ from clew.text.excerpts import one_line
 from clew.text.redaction import Policy, redact, redact_json
 
 FORMAT = 1
+_FROM_FILES = frozenset({Provenance.AUTHORED, Provenance.NOTE})
 MAX_LINES = 5000
 
 E = TypeVar("E", bound=StrEnum)
@@ -183,7 +183,7 @@ def _check_places(places: Sequence[Place], raw: bool, role: Role | None, provena
     kinds = {place.collection.kind for place in places}
     if "elevated" in kinds and not (raw and provenance is Provenance.USER_TURN):
         raise InvalidInput("only a turn of a user can be guidance")
-    if {kind in _AUTHORED_KINDS for kind in kinds} != {provenance in WRITTEN_BY_THE_OPERATOR}:
+    if {kind in _AUTHORED_KINDS for kind in kinds} != {provenance in _FROM_FILES}:
         raise InvalidInput("authored collections hold what the operator wrote, and nothing else does")
 
 
