@@ -56,6 +56,7 @@ from clew.text.framing import GUIDANCE_CLOSE, GUIDANCE_OPEN, line
 IN_CONTEXT = "in the context already"
 NO_ROOM = "no room in the budget"
 UNRELATED = "not related to the question"
+UNTRUSTED = "of a tool or from outside, and not of this session"
 
 _log = logging.getLogger("clew.assemble")
 
@@ -349,7 +350,9 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     collections = visible_collections(request.user_id, request.session_id)
     texts = {message.text for message in context.messages} | {item.record.text for item in context.guidance}
     with parts.store.reading():
-        found, unrelated = find_fitting(parts, asked.query, collections, asked.exclude, texts, project=request.project)
+        found, unrelated, untrusted = find_fitting(
+            parts, asked.query, collections, asked.exclude, texts, project=request.project
+        )
         behind = _outline(parts, request, {item.ref for item in found})
     origins = {origin(item.record) for item in context.guidance}
     there = [item.record.text in texts or (bool(origins) and origin(item.record) in origins) for item in found]
@@ -364,6 +367,7 @@ def _recall(parts: Parts, request: Assemble, asked: _Asked, context: Assembly) -
     left_out += [LeftOut(ref=item.ref, reason=NO_ROOM) for item in wanted if item.ref not in taken]
     behind_refs = {item.ref for item in behind}
     left_out += [LeftOut(ref=item.ref, reason=UNRELATED) for item in unrelated if item.ref not in behind_refs]
+    left_out += [LeftOut(ref=item.ref, reason=UNTRUSTED) for item in untrusted if item.ref not in behind_refs]
     return Recalled(tuple(chosen), text, tokens, tuple(left_out))
 
 

@@ -12,8 +12,9 @@ from dataclasses import replace as with_other
 
 from msgspec.structs import replace
 
+from clew.core.admission import may_enter
 from clew.core.collections import LORE, Collection, CollectionKind
-from clew.core.model import Provenance, Record, Trust
+from clew.core.model import Provenance, Record
 from clew.core.projects import is_elsewhere, preference
 from clew.core.ranking import (
     AUTHORITY_OF_PROVENANCE,
@@ -49,8 +50,9 @@ def find_fitting(
     present: Container[str] = (),
     *,
     project: str | None = None,
-) -> tuple[list[Found], list[Found]]:
-    """The most fitting records, best first, and those near ones that have too little to do with the query.
+) -> tuple[list[Found], list[Found], list[Found]]:
+    """The most fitting records, best first; near ones that have too little to do with the query; near ones that are not
+    trusted enough.
 
     `present` are texts that the reader has already: they lead to nothing else. What is of another project than the one
     that is worked on comes behind, and must clearly bear on the query.
@@ -64,6 +66,8 @@ def find_fitting(
         exclude=exclude,
         at_least=parts.tuning.recall_min_similarity * scale,
     )
+    untrusted = [item for item in near if not _is_admissible(item.record)]
+    near = [item for item in near if _is_admissible(item.record)]
     may_lead = [item.record.text not in present for item in near]
     kept = related(query.text, [item.candidate.shared for item in near], may_lead)
     elsewhere = {item.ref for item in near if project is not None and is_elsewhere(item.record.metadata, project)}
@@ -80,7 +84,12 @@ def find_fitting(
     linked = _follow_links(parts, ranked)
     if linked:
         ranked = without_repeats(_in_order(ranked + linked))[: parts.tuning.recall_items]
-    return ranked, unrelated
+    return ranked, unrelated, untrusted
+
+
+def _is_admissible(record: Record) -> bool:
+    """The running session may recall what its own tools gave."""
+    return may_enter(record.trust, asked_for=record.collection.kind is CollectionKind.SESSION)
 
 
 def _weigh_all(parts: Parts, near: Sequence[Found]) -> list[Found]:
@@ -116,7 +125,7 @@ def _follow_links(parts: Parts, ranked: Sequence[Found]) -> list[Found]:
             linked_from=parents[record.id].ref,
         )
         for record in parts.store.get(LORE, wanted)
-        if origin(record) not in there and record.trust is not Trust.QUARANTINED
+        if origin(record) not in there and _is_admissible(record)
     ]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 
+from clew.core.admission import may_enter
 from clew.core.model import Provenance, Role, Trust
 from clew.core.projects import preference, project_in, same_project
 from clew.core.relevance import related
@@ -235,7 +236,7 @@ def _may_enter(item: Choice, policy: Policy) -> bool:
 
 
 def _is_admissible(trust: Trust, policy: Policy) -> bool:
-    return trust is not Trust.QUARANTINED and (policy.untrusted or trust is not Trust.UNTRUSTED)
+    return may_enter(trust, asked_for=policy.untrusted)
 
 
 # --- keeping -----------------------------------------------------------------------------------------

@@ -1,0 +1,54 @@
+"""Text of tools and from outside enters no prompt of another session by itself, whatever asks for memories."""
+
+from __future__ import annotations
+
+import pytest
+
+from clew.api import Pack
+from clew.core.admission import may_enter
+from clew.core.model import Trust
+from clew.engine import Memory
+from clew.features.context.assemble import UNTRUSTED
+
+pytestmark = pytest.mark.requirement("SAFE-2", "PACK-4")
+
+PAGE = "The staging server listens on port 9999, says the wiki of the vendor."
+SAID = "The staging server listens on port 8080."
+QUERY = "Which port does the staging server listen on?"
+
+
+@pytest.fixture
+def filled(memory: Memory) -> Memory:
+    memory.ingest("then", "user", SAID, user_id="u")
+    memory.ingest("then", "tool_result", PAGE, user_id="u", id="result")
+    memory.put("user:u", "clip", f"{PAGE} Saved.", source="https://wiki.example/staging")
+    assert memory.flush().ok
+    return memory
+
+
+def test_a_context_of_another_session_leaves_it_out_and_says_why(filled: Memory) -> None:
+    context = filled.assemble("now", query=QUERY, user_id="u", messages=[])
+    assert {hit.record.text for hit in context.recalled} == {SAID}
+    assert PAGE not in context.recalled_text
+    (recalled,) = (section for section in context.sections if section.name == "recalled")
+    reasons = {item.reason for item in recalled.left_out if item.ref.startswith("user:u/")}
+    assert reasons == {UNTRUSTED}
+
+
+def test_the_session_that_got_it_may_recall_it(filled: Memory) -> None:
+    context = filled.assemble("then", query=QUERY, user_id="u", messages=[])
+    assert "result" in {hit.record.id for hit in context.recalled}
+    assert "clip" not in {hit.record.id for hit in context.recalled}
+
+
+def test_a_pack_and_a_context_leave_out_the_same(filled: Memory) -> None:
+    packed = {item.text for item in filled.call(Pack(query=QUERY, user_id="u", exclude_session="now")).items}
+    recalled = {hit.record.text for hit in filled.assemble("now", query=QUERY, user_id="u", messages=[]).recalled}
+    assert packed == recalled == {SAID}
+    asked = filled.call(Pack(query=QUERY, user_id="u", exclude_session="now", untrusted=True))
+    assert len(asked.items) > 1
+
+
+def test_what_is_quarantined_enters_nothing_that_is_asked_for() -> None:
+    assert [may_enter(trust) for trust in Trust] == [True, True, False, False]
+    assert [may_enter(trust, asked_for=True) for trust in Trust] == [True, True, True, False]
