@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from clew.core.model import Provenance, Record, Role, Trust
+from clew.core.speakers import shown_name
 from clew.kernel.parts import Parts
 from clew.text import calls
 from clew.text.excerpts import one_line
@@ -79,7 +80,6 @@ def line_tokens(parts: Parts, line: str) -> int:
 
 def speaker_of(record: Record) -> str:
     """Who said it: the given name, else the tool's, else the role; for a text that nobody said, what kind it is."""
-    names = (record.metadata.get(key) for key in ("speaker", "toolName"))
     nobody = "summary" if record.provenance is Provenance.SUMMARY else "note"
     nobody = _DERIVED.get(record.collection.kind, nobody)
-    return next((name for name in names if isinstance(name, str) and name), record.role or nobody)
+    return shown_name(record.metadata, record.role) or record.role or nobody
