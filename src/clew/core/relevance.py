@@ -17,9 +17,9 @@ CLEAR = 0.53
 """A text at least this similar by its own words and meaning bears on the question."""
 
 CLEAR_WITH_WORDS = 0.48
-SOME_WORDS = 0.3
-"""A text that holds two of the question's words, and this share of them, may be somewhat less similar: vectors of short
-texts lie near to each other by chance, and words tell them apart."""
+SOME_WORDS = 0.2
+"""A text that holds this share of the question's words may be somewhat less similar: vectors of short texts lie near to
+each other by chance, and words tell them apart."""
 
 FAINT = 0.22
 """A text less similar than this does not, whatever its neighbours say."""
@@ -51,10 +51,9 @@ class Shared:
     def is_clear(self) -> bool:
         """Whether it is enough by itself."""
         if self.by_meaning:
-            several = self.words > 1
-            if several and self.lexical >= SOME_WORDS:
-                return self.lexical >= MOST_WORDS or self.similarity >= (FAINT if self.named else CLEAR_WITH_WORDS)
-            return self.similarity >= (FAINT if self.named else CLEAR)
+            needed = CLEAR_WITH_WORDS if self.lexical >= SOME_WORDS else CLEAR
+            by_words = self.words > 1 and self.lexical >= MOST_WORDS
+            return by_words or self.similarity >= (FAINT if self.named else needed)
         return self.lexical >= (CLEAR_WORDS if self.words > 1 or self.named else MOST_WORDS)
 
     @property
