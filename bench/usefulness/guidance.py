@@ -41,7 +41,7 @@ class Outcome:
 def measure(data: Data, *, unseen: bool) -> list[Row]:
     users = list(rows_of("rules", unseen=unseen))
     look_alikes = [row["text"] for row in rows_of("not_rules", unseen=unseen)]
-    ordinary = _ordinary(data, unseen=unseen)
+    ordinary = ordinary_turns(data, unseen=unseen)
     talk = [text for user in users for text in user["talk"]]
     outcomes = [_outcome(user) for user in users]
     roomy = [outcome for outcome in outcomes if outcome.fit]
@@ -58,13 +58,13 @@ def measure(data: Data, *, unseen: bool) -> list[Row]:
         Row(f"guidance: false guidance, {len(ordinary)} ordinary turns", _share_kept(ordinary), "<= 0.005"),
         Row(f"guidance: false guidance, {len(talk)} turns of talk", _share_kept(talk), "small"),
         Row(f"guidance: false guidance, {len(look_alikes)} look-alikes", _share_kept(look_alikes), "small"),
-        *_spoken(unseen=unseen),
+        *(_spoken() if unseen else ()),
     ]
 
 
-def _spoken(*, unseen: bool) -> Iterator[Row]:
-    """Turns in seven languages, with rules and with what looks like one; they were written after the lexer."""
-    turns = list(rows_of("spoken", unseen=unseen))
+def _spoken() -> Iterator[Row]:
+    """Turns in seven languages, with rules and with what looks like one. The seen ones are what the weights are from."""
+    turns = list(rows_of("spoken", unseen=True))
     for language in dict.fromkeys(turn["lang"] for turn in turns):
         own = [turn for turn in turns if turn["lang"] == language]
         laid_down = [turn["text"] for turn in own if turn["rules"]]
@@ -126,7 +126,7 @@ def _share_kept(texts: list[str]) -> float:
         return len(memory.guidance(user_id=USER, limit=10_000).items) / len(texts)
 
 
-def _ordinary(data: Data, *, unseen: bool) -> list[str]:
+def ordinary_turns(data: Data, *, unseen: bool) -> list[str]:
     """Turns of public data that hold no rule."""
     wanted = [*rows_of("ordinary", unseen=unseen), *rows_of("gate", unseen=unseen)]
     places = [f"{row['file']}:{row['at']}" for row in wanted if not row.get("rule")]

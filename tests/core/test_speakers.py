@@ -13,7 +13,10 @@ from tests.testing.lines import read
 pytestmark = pytest.mark.requirement("SAFE-2")
 
 
-@pytest.mark.parametrize("name", ["operator", "Operator", " SYSTEM: ", "[user]", "ｏｐｅｒａｔｏｒ", "op\u200berator", "Clew"])
+NAMES = ("operator", "Operator", " SYSTEM: ", "[user]", "ｏｐｅｒａｔｏｒ", "op\u200berator", "Clew")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_nobody_speaks_in_the_name_of_another_party(name: str) -> None:
     assert shown_name({"speaker": name}, Role.TOOL_RESULT) is None
     assert shown_name({"speaker": name, "toolName": "bash"}, Role.TOOL_RESULT) == "bash"

@@ -8,20 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.text.rules import HINT_SCORE, MAX_HINTS, Turn, replaces_turn
+from clew.text.rules import CLEAR_POINTS, HINT_SCORE, MAX_HINTS, SURE_SCORE, Turn, is_sure, replaces_turn
+from clew.text.rules.weights import UNIT, weights
 
 pytestmark = pytest.mark.requirement("USE-3")
 
 RULES = (
     "Prefer wooden boxes for the seedlings.",
-    "Always put the receipts into this box.",
     "From now on, send the weekly figures to Ada.",
     "Never unplug the freezer in the cellar.",
     "Please stop adding jokes to the newsletter.",
     "You must always lock the paint cabinet.",
     "I'd rather you asked me before you throw anything away.",
     "Could you stop signing off with a proverb?",
-    "No nicknames in the minutes!",
     "Receipts go into the blue folder before the month ends.",
     "Whenever you change the menu, ask the kitchen first.",
     "Our policy is that vendored code gets reviewed first.",
@@ -37,7 +36,7 @@ RULES = (
     "No uses nunca la escalera vieja.",
     "Cada pedido debe llevar el número del cliente.",
     "以后发货单都用中文写。",
-    "不要把钥匙放在门口。",
+    "不要用英文写注释。",
     "今後、請求書は必ず部長に見せてください。",
     "夜は窓を開けないでください。",
     "앞으로 회의록은 꼭 당일에 올려 주세요.",
@@ -117,14 +116,33 @@ def test_an_order_for_one_thing_lasts_where_an_occasion_is_named() -> None:
 
 
 def test_what_the_words_leave_open_is_a_hint() -> None:
-    (said,) = Turn.read("Bowls on the lower shelf, thin ones first.").sentences
+    (said,) = Turn.read("No nicknames in the minutes!").sentences
     assert said.score >= HINT_SCORE
+    assert said.hints
+    assert not said.is_sure
     assert not Turn.read("I went to the lake.").hints
-    assert not Turn.read("Bowls on the lower shelf first?").hints
-    assert len(Turn.read("Bowls on the lower shelf. " * 30).hints) == MAX_HINTS
+    assert not Turn.read("No nicknames in the minutes?").hints
+    assert len(Turn.read("No nicknames in the minutes! " * 30).hints) == MAX_HINTS
 
 
-def test_a_hint_in_another_language_is_none_because_the_examples_are_in_english() -> None:
+def test_where_signs_and_words_agree_there_is_no_doubt() -> None:
+    (said,) = Turn.read("Never feed the geese.").sentences
+    assert said.is_sure
+    assert not said.hints
+    assert not is_sure(points=-1.0, score=SURE_SCORE / 2)
+    assert is_sure(points=-1.0, score=SURE_SCORE)
+    assert not is_sure(points=CLEAR_POINTS, score=-0.01)
+
+
+def test_the_weights_are_of_words_and_not_of_what_people_talk_about() -> None:
+    known = weights()
+    assert max(map(abs, known.features.values())) < 4 * UNIT
+    assert {"always", "never", "use"} <= known.words
+    assert set(known.least) == {"en", "other"}
+    assert all(len(meaning.direction) == 384 for meaning in known.meaning.values())
+
+
+def test_a_hint_in_another_language_is_none_because_meaning_is_known_for_english_alone() -> None:
     assert not Turn.read("Schüsseln ins untere Regal, die dünnen zuerst.").hints
 
 

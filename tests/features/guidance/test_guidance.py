@@ -14,13 +14,13 @@ from clew.api import Context, Export, Import, Message
 from clew.core.ports import Embedder, Vectors
 from clew.engine import Memory
 from clew.errors import EmbedderFailed, InvalidInput
-from clew.features.guidance.prototypes import ORDINARY, RULES
 from clew.models.embedding.hashing import DIMENSIONS, HashingEmbedder
+from clew.text.rules.weights import Meaning, weights
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 from tests.testing.lines import read
 
 RULE = "You must never deploy the billing service on Fridays."
-HINT = "Let's stick to tabs over spaces in the billing service."
+HINT = "No nicknames in the billing minutes!"
 QUERY = "may I deploy the billing service on Fridays?"
 
 Open = Callable[..., Memory]
@@ -181,21 +181,26 @@ class Leaning(HashingEmbedder):
         vectors = super().embed_passages(texts)
         rule, talk = np.eye(DIMENSIONS, dtype=np.float32)[:2]
         for place, text in enumerate(texts):
-            if text in RULES or any(part in text for part in self.leaning):
-                vectors[place] = rule
-            elif any(known.startswith(text) for known in ORDINARY):
-                vectors[place] = talk
+            vectors[place] = rule if any(part in text for part in self.leaning) else talk
         return vectors
 
 
-GUIDING = ("tabs over spaces", "answers short", "correctness over speed", "interface stable")
+@pytest.fixture(autouse=True)
+def _trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the weights had been computed with this embedder."""
+    direction = [6.0, -6.0, *([0.0] * (DIMENSIONS - 2))]
+    known = Meaning(by_words=1.0, direction=direction, bias=0.0)
+    monkeypatch.setitem(weights().meaning, str(Leaning().identity), known)
+
+
+GUIDING = ("nicknames", "answers short", "correctness over speed", "interface stable")
 
 
 @pytest.mark.requirement("GUIDE-1")
 def test_a_turn_that_hints_at_guidance_and_means_the_like_is_rescued(open_words: Open) -> None:
     memory = open_words(Leaning(*GUIDING, "river"))
     memory.ingest("s", "user", HINT, user_id="ana")
-    memory.ingest("s", "assistant", "I prefer tabs over spaces, too.", user_id="ana")
+    memory.ingest("s", "assistant", "No nicknames in the billing minutes, noted.", user_id="ana")
     chat(memory)  # means the like, and hints at nothing
     assert memory.flush().ok
     assert memory.compact("s", force=True).shards_kept == 1
@@ -205,9 +210,7 @@ def test_a_turn_that_hints_at_guidance_and_means_the_like_is_rescued(open_words:
 @pytest.mark.requirement("GUIDE-1")
 def test_a_hint_alone_is_not_enough(open_words: Open) -> None:
     memory = open_words(Leaning(*GUIDING))
-    memory.ingest(
-        "s", "user", "Let's stick with the herons; the two swans are on pictures that Bea took.", user_id="ana"
-    )
+    memory.ingest("s", "user", "Bowls up there. The two swans are on pictures that Bea took.", user_id="ana")
     chat(memory)
     assert memory.flush().ok
     memory.compact("s", force=True)
@@ -218,7 +221,7 @@ def test_a_hint_alone_is_not_enough(open_words: Open) -> None:
 def test_where_the_words_leave_it_open_the_meaning_decides_and_without_one_the_words_do(
     open_words: Open, tmp_path: Any
 ) -> None:
-    text = "You should try the little cafe near the station."
+    text = "Bring a coat when you come over."
     for embedder, expected in ((None, [text]), (Leaning(), [])):
         memory = open_words(embedder, data_dir=tmp_path / str(len(expected)))
         memory.ingest("s", "user", text, user_id="ana")

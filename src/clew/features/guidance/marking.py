@@ -25,11 +25,6 @@ BATCH = 64
 MAX_STANDING = 500
 """Pieces of guidance of one user that a context or a new rule is compared with: the newest."""
 
-LIKENESS_WEIGHT = 6.0
-BOOST_SCORE = 0.0
-"""A hint is a rule where its score and its likeness to rules, so weighted, come to this. Of 1,366 turns of everyday
-talk without a rule, four do."""
-
 
 def _mark_some(parts: Parts, pace: Pace) -> bool:
     """Judges waiting turns, oldest first. A turn leaves the queue in the step that keeps it."""
@@ -158,16 +153,12 @@ class Guide:
         if any(not rule.hints for rule in spoken.rules) or not hints or not self._parts.meaning.usable:
             return spoken.rules
         try:
-            likeness = self._parts.state(Likeness).of([hint.text for hint in hints])
+            likeness = self._parts.state(Likeness).of(hints)
         except EmbedderFailed:
             likeness = None
         if likeness is None:
             return spoken.rules
-        return [
-            hint
-            for hint, like in zip(hints, likeness, strict=True)
-            if hint.score + LIKENESS_WEIGHT * like >= BOOST_SCORE
-        ]
+        return [hint for hint, like in zip(hints, likeness, strict=True) if like >= 0]
 
     # --- what replaces what -----------------------------------------------------------------------------
 
