@@ -223,6 +223,27 @@ def test_several_processes_open_and_write_one_new_file(path: Path) -> None:
     store.close()
 
 
+def test_a_backup_that_is_acknowledged_outlives_a_power_cut(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The content is on the disk before the file has its name, and the name before the call returns."""
+    store = SqliteStore(path)
+    store.append([turn("text", id="1")])
+    target = tmp_path / "kept" / "copy.db"
+    target.parent.mkdir()
+    synced: list[tuple[str, bool]] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        sync(descriptor)
+        synced.append((os.readlink(f"/proc/self/fd/{descriptor}"), target.exists()))
+
+    monkeypatch.setattr(os, "fsync", noted)
+    store.backup(target)
+    assert synced == [(f"{target}.partial", False), (str(target.parent), True)]
+    store.close()
+
+
 def test_a_backup_is_made_while_others_write(path: Path, tmp_path: Path) -> None:
     store = SqliteStore(path)
     store.append([turn(f"text {number}", id=str(number), tasks=(Task.GATE,)) for number in range(50)])

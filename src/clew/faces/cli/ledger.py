@@ -43,6 +43,7 @@ from clew.faces.cli.console.terminal import (
     print_note,
     print_table,
     print_text,
+    safe,
 )
 
 
@@ -314,6 +315,7 @@ def redact_command(invocation: Invocation, text: str | None, pii: bool) -> None:
 
 
 def _print_clean(answer: dict[str, Any]) -> None:
-    click.echo(answer["text"], nl=not answer["text"].endswith("\n"))
+    text = safe(answer["text"]) if sys.stdout.isatty() else answer["text"]
+    click.echo(text, nl=not text.endswith("\n"))
     if answer["found"]:
         print_note(f"cut {counted(len(answer['found']), 'secret')}")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,7 +26,16 @@ from clew.errors import InvalidInput
 from clew.faces.cli.console.command import Verb
 from clew.faces.cli.console.fields import option, takes
 from clew.faces.cli.console.invocation import Invocation
-from clew.faces.cli.console.terminal import counted, local_time, print_fields, print_note, print_table, print_text
+from clew.faces.cli.console.output import replaced_whole
+from clew.faces.cli.console.terminal import (
+    counted,
+    local_time,
+    print_fields,
+    print_note,
+    print_table,
+    print_text,
+    safe_json,
+)
 
 _FIGURES = {
     "records": "records",
@@ -214,7 +220,7 @@ def export_command(invocation: Invocation, file: str) -> None:
     target = Path(file)
     if target.exists() and not target.is_file():
         raise InvalidInput(f"{file} is not a regular file; use - for standard output")
-    with invocation.open() as memory, _replaced_whole(target) as stream:
+    with invocation.open() as memory, replaced_whole(target) as stream:
         total = memory.status().record_count
         with invocation.progress("Exporting", total) as report:
             count = _write_lines(memory, stream, report)
@@ -226,7 +232,7 @@ def _export_to_stdout(invocation: Invocation) -> None:
         raise click.UsageError("With --json, name a FILE: the lines themselves are not one JSON object.")
     stream = sys.stdout.buffer
     with invocation.open() as memory:
-        _write_lines(memory, stream, _unseen)
+        _write_lines(memory, stream, _unseen, safe_json if sys.stdout.isatty() else None)
     stream.flush()
 
 
@@ -234,31 +240,18 @@ def _unseen(_: int) -> None:
     """No bar is drawn over lines that may go to the same terminal."""
 
 
-def _write_lines(memory: MemoryApi, stream: IO[bytes], report: Callable[[int], None]) -> int:
+def _write_lines(
+    memory: MemoryApi, stream: IO[bytes], report: Callable[[int], None], shown: Callable[[str], str] | None = None
+) -> int:
     count = 0
     cursor: int | None = 0
     while cursor is not None:
         page = memory.call(Export(cursor=cursor))
-        stream.writelines(f"{line}\n".encode() for line in page.lines)
+        stream.writelines(f"{line if shown is None else shown(line)}\n".encode() for line in page.lines)
         count += len(page.lines)
         cursor = page.cursor
         report(count)
     return count
-
-
-@contextmanager
-def _replaced_whole(target: Path) -> Iterator[IO[bytes]]:
-    """A stream whose content becomes the file at once when all is written, and not at all otherwise."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # made 0600
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _print_count(answer: dict[str, Any]) -> None:

@@ -132,9 +132,19 @@ def write_copy(connection: apsw.Connection, target: Path) -> None:
         with open(partial, "rb") as written:
             os.fsync(written.fileno())
         os.replace(partial, target)
+        sync_folder(target.parent)
     except (apsw.Error, OSError) as error:
         partial.unlink(missing_ok=True)
         raise StoreError(f"the backup to {target} failed: {error}") from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes the names in a folder outlive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def remove_copies(path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from clew.errors import InvalidInput, StoreCorrupt, StoreError
-from clew.storage.sqlite.connection import APPLICATION_ID, UseLock
+from clew.storage.sqlite.connection import APPLICATION_ID, UseLock, sync_folder
 
 REPLACED = "before-restore"
 _LOGS = ("-wal", "-shm")
@@ -32,7 +32,7 @@ def restore(path: Path, backup: Path) -> None:
             _settle(path)
             _keep_old(path)
         os.replace(incoming, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise StoreError(f"{backup} could not be restored: {error.strerror}") from error
     finally:
@@ -96,11 +96,3 @@ def _keep_old(path: Path) -> None:
         log = path.with_name(path.name + ending)
         if log.exists():
             os.replace(log, kept.with_name(kept.name + ending))
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -159,3 +159,16 @@ def test_captured_text_cannot_steer_a_terminal(clew: Clew) -> None:
     assert ESCAPE not in drawn
     assert "heron" in drawn
     assert "nothing new" in on_a_terminal(clew.data_dir, "harvest")
+
+
+STEERING = "a heron \x1b]0;owned\x07 \x9b2J \u202egnol"
+
+
+@pytest.mark.requirement("SAFE-2")
+@pytest.mark.parametrize("verb", [("export",), ("redact", STEERING)])
+def test_what_goes_out_as_it_is_steers_no_terminal_and_is_whole_in_a_pipe(clew: Clew, verb: tuple[str, ...]) -> None:
+    clew("ingest", STEERING, "--session", "s1", "--user", "ada")
+    drawn = on_a_terminal(clew.data_dir, *verb)
+    assert "a heron" in drawn
+    assert not any(mark in drawn for mark in ("\x1b]0", "\x07", "\x9b", "\u202e"))
+    assert "\u202e" in clew(*verb)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -104,6 +105,20 @@ def test_a_picture_is_drawn_as_png_where_matplotlib_is(clew: Clew, tmp_path: Pat
     target = tmp_path / "graph.png"
     clew("graph", "draw", str(target), "--user", "ada")
     assert target.read_bytes().startswith(PNG)
+
+
+@pytest.mark.requirement("SAFE-2")
+@pytest.mark.parametrize("name", ["graph.svg", "graph.png"])
+def test_a_picture_is_its_owners_alone_and_follows_no_link(clew: Clew, tmp_path: Path, name: str) -> None:
+    if name.endswith(".png"):
+        pytest.importorskip("matplotlib")
+    precious, target = tmp_path / "precious", tmp_path / name
+    precious.write_text("keep me")
+    target.symlink_to(precious)
+    clew("graph", "draw", str(target), "--user", "ada")
+    assert precious.read_text() == "keep me"
+    assert not target.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
 def test_without_matplotlib_a_png_is_refused_with_a_note(

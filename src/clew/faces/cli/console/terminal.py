@@ -41,7 +41,12 @@ def preview(text: str) -> str:
 
 def print_json(value: Any) -> None:
     """Exactly one JSON object on one line."""
-    click.echo(_STEERING.sub(_escape_json, compact_json(value)).encode("utf-8"))
+    click.echo(safe_json(compact_json(value)).encode("utf-8"))
+
+
+def safe_json(text: str) -> str:
+    """The same JSON with everything that could steer a terminal written as an escape."""
+    return _STEERING.sub(_escape_json, text)
 
 
 def compact_json(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clew.faces.cli.console.output import replaced_whole
 from clew.features.gate.reliability import Assessment, Examples, held_out, reliability_bins
 
 PLOTS_MISSING = "no picture was drawn: matplotlib is not installed; pip install 'clew[plots]' brings it"
@@ -31,7 +32,8 @@ def draw(path: Path, examples: Examples, assessment: Assessment) -> bool:
         panel.set_xlim(0, 1)
         panel.spines[["top", "right"]].set_visible(False)
         panel.legend(frameon=False, fontsize=9)
-    figure.savefig(path, format="png", dpi=120, metadata={"Software": None})
+    with replaced_whole(path) as stream:
+        figure.savefig(stream, format="png", dpi=120, metadata={"Software": None})
     return True
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from importlib import util
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from clew.errors import InvalidInput
+from clew.faces.cli.console.output import replaced_whole
 from clew.faces.cli.console.terminal import safe
 
 Positions = NDArray[np.float64]
@@ -69,15 +70,18 @@ def read_graph(text: str) -> Graph:
 
 def draw(path: Path, graph: Graph) -> bool:
     """Write the picture in the format that the file's ending names; False where a PNG needs what is not installed."""
+    ending = path.suffix.lower()
+    if ending not in (".svg", ".png"):
+        raise InvalidInput(f"{path.name}: a picture ends in .svg or .png")
+    if ending == ".png" and util.find_spec("matplotlib") is None:
+        return False
     places = _layout(graph)
-    match path.suffix.lower():
-        case ".svg":
-            path.write_text(_svg(graph, places), "utf-8")
-            return True
-        case ".png":
-            return _png(path, graph, places)
-        case _:
-            raise InvalidInput(f"{path.name}: a picture ends in .svg or .png")
+    with replaced_whole(path) as stream:
+        if ending == ".svg":
+            stream.write(_svg(graph, places).encode())
+        else:
+            _write_png(stream, graph, places)
+    return True
 
 
 def _layout(graph: Graph) -> Positions:
@@ -154,9 +158,7 @@ def _svg(graph: Graph, places: Positions) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _png(path: Path, graph: Graph, places: Positions) -> bool:
-    if util.find_spec("matplotlib") is None:
-        return False
+def _write_png(stream: IO[bytes], graph: Graph, places: Positions) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH / 100, _HEIGHT / 100))
@@ -177,8 +179,7 @@ def _png(path: Path, graph: Graph, places: Positions) -> bool:
     for kind, x in _legend(graph):
         panel.scatter([x], [_HEIGHT - _FOOT / 2], s=60, color=_COLOURS[kind], zorder=3)
         panel.text(x + 12, _HEIGHT - _FOOT / 2 + 4, kind, fontsize=9)
-    figure.savefig(path, format="png", dpi=100, metadata={"Software": None})
-    return True
+    figure.savefig(stream, format="png", dpi=100, metadata={"Software": None})
 
 
 def _radius(entity: Entity) -> float:
