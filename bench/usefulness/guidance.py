@@ -63,7 +63,7 @@ def measure(data: Data, *, unseen: bool) -> list[Row]:
 
 
 def _spoken() -> Iterator[Row]:
-    """Turns in seven languages, with rules and with what looks like one. The seen ones are what the weights are from."""
+    """Turns in seven languages, with rules and with what looks like one. The weights are learnt from the seen ones."""
     turns = list(rows_of("spoken", unseen=True))
     for language in dict.fromkeys(turn["lang"] for turn in turns):
         own = [turn for turn in turns if turn["lang"] == language]
