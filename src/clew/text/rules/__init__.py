@@ -65,7 +65,6 @@ _PATTERN_CHARS = 600
 """Of a sentence in a script without spaces; a longer one is hardly one rule."""
 
 _OF_OTHERS = frozenset({Sign.PAST, Sign.REPORT})
-"""Signs of what was, or of what others say: with these, a bare majority of the words is not enough."""
 
 _LIMITING = frozenset({Sign.OCCASION, Sign.OURS})
 """Signs of a rule that holds for some occasion, or at some place."""
@@ -90,17 +89,23 @@ class Said:
     @property
     def is_rule(self) -> bool:
         """Whether the words alone make it a rule."""
-        return self.is_sure or (self.score >= 0 and self.signs.isdisjoint(_OF_OTHERS))
+        return self.score >= 0 and not self._is_told
 
     @property
     def is_sure(self) -> bool:
         """Whether the words leave no doubt that it is one."""
-        return is_sure(self.points, self.score)
+        return is_sure(self.points, self.score) and not self._is_told
+
+    @property
+    def _is_told(self) -> bool:
+        """Whether it tells what was, or what others say, and no sign is strong enough to make a rule of that."""
+        return self.points < CLEAR_POINTS and not self.signs.isdisjoint(_OF_OTHERS)
 
     @property
     def hints(self) -> bool:
         """Whether the words leave it open, for somebody who can compare meanings; they are known for English alone."""
-        return self.is_english and Sign.ASKS not in self.signs and self.score >= HINT_SCORE and not self.is_sure
+        is_open = self.score >= HINT_SCORE and not self.is_sure and not self._is_told
+        return self.is_english and Sign.ASKS not in self.signs and is_open
 
     @property
     def is_general(self) -> bool:

@@ -98,8 +98,8 @@ holds occasion: whenever you/we/they, mondays, tuesdays, wednesdays, thursdays, 
     weekdays, mornings, evenings, on a monday/tuesday/wednesday/thursday/friday/saturday/sunday, at night, every
     day/week/month/year, before/after one/two/three/four/five/six/seven/eight/nine/ten/eleven/twelve/noon/midnight
 holds past: was, were, had, did, didn't, wasn't, weren't, been, went, got, came, saw, took, felt, thought, knew, found,
-    gave, met, heard, bought, used to, ago, yesterday, recently, last week/month/year/night/weekend, i/we/he/she/they/it
-    *ed
+    gave, met, heard, bought, chose, made, sent, built, began, ran, paid, brought, lost, won, broke, sold, used to, ago,
+    yesterday, recently, last week/month/year/night/weekend, i/we/he/she/they/it *ed
 holds report: said, says, told, tells, thinks, claims, claimed, wrote, writes, explained, argues, insists, warned,
     mentioned, suggests, suggested, recommends, recommended, believes, asked, demands, according, apparently,
     supposedly, must/should/could/would have, must've, should've, would/could be, you must be, must be *ing, might, i/we
