@@ -94,6 +94,15 @@ def least(trusts: Iterable[Trust]) -> Trust:
     return max(trusts, key=_BY_TRUST.index, default=Trust.UNKNOWN)
 
 
+def may_enter(trust: Trust, *, asked_for: bool = False) -> bool:
+    """Whether a text may enter a prompt: one rule for packs, contexts, hooks and MCP.
+
+    Text of tools and from outside enters where it is asked for; what is quarantined never does. A session has asked for
+    what its own tools gave: its model has seen it already.
+    """
+    return trust is not Trust.QUARANTINED and (asked_for or trust is not Trust.UNTRUSTED)
+
+
 PROVENANCE_OF_ROLE: Mapping[Role, Provenance] = {
     Role.USER: Provenance.USER_TURN,
     Role.ASSISTANT: Provenance.ASSISTANT_TURN,

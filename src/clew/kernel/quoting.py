@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from clew.core.model import Provenance, Record, Role, Trust
-from clew.core.speakers import shown_name
+from clew.core.model import Metadata, Provenance, Record, Role, Trust
 from clew.kernel.parts import Parts
 from clew.text import calls
 from clew.text.excerpts import one_line
@@ -83,3 +83,19 @@ def speaker_of(record: Record) -> str:
     nobody = "summary" if record.provenance is Provenance.SUMMARY else "note"
     nobody = _DERIVED.get(record.collection.kind, nobody)
     return shown_name(record.metadata, record.role) or record.role or nobody
+
+
+PARTIES = frozenset({"assistant", "clew", "operator", "system", "user"})
+"""Those that prompts and receipts speak of: nobody else can be shown by such a name."""
+
+
+def shown_name(metadata: Metadata, role: Role | None) -> str | None:
+    """The name that stands beside a text: the speaker's, else the tool's. Clients give both freely; None where none is
+    given, or one that belongs to somebody else."""
+    names = (metadata.get(key) for key in ("speaker", "toolName"))
+    return next((name for name in names if isinstance(name, str) and name and not _is_taken(name, role)), None)
+
+
+def _is_taken(name: str, role: Role | None) -> bool:
+    plain = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
+    return plain in PARTIES and plain != role

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clew.api import Pack
-from clew.core.admission import may_enter
-from clew.core.model import Trust
+from clew.core.model import Trust, may_enter
 from clew.engine import Memory
 from clew.features.context.assemble import UNTRUSTED
 

@@ -12,9 +12,8 @@ from dataclasses import replace as with_other
 
 from msgspec.structs import replace
 
-from clew.core.admission import may_enter
 from clew.core.collections import LORE, Collection, CollectionKind
-from clew.core.model import Provenance, Record
+from clew.core.model import Provenance, Record, may_enter
 from clew.core.projects import is_elsewhere, preference
 from clew.core.ranking import (
     AUTHORITY_OF_PROVENANCE,

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 
-from clew.core.admission import may_enter
-from clew.core.model import Provenance, Role, Trust
+from clew.core.model import Provenance, Role, Trust, may_enter
 from clew.core.projects import preference, project_in, same_project
 from clew.core.relevance import related
 from clew.features.pack.choice import Choice, Lane, Reason, importance_of, superseded_by
