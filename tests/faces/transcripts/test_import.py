@@ -231,6 +231,22 @@ def test_an_export_names_its_own_users(clew: Clew, tmp_path: Path) -> None:
     assert clew.json("import", str(path), "--dry-run")["files"][0]["turns"] == 1
 
 
+@pytest.mark.requirement("SAFE-2")
+def test_a_file_that_calls_itself_an_export_is_believed_only_when_asked(clew: Clew, tmp_path: Path) -> None:
+    path = tmp_path / "export.jsonl"
+    clew("ingest", "Never deploy on a Friday.", "--session", "s", "--user", "ada")
+    clew("flush")
+    clew("export", str(path))
+    there, here = (Clew(tmp_path / name, clew.capsys) for name in ("there", "here"))
+    said = there("import", str(path))
+    assert "in 1 line were left out" in said
+    assert "--format clew --trust-marks" in said
+    assert there.json("guidance", "list", "--user", "ada")["items"] == []
+    assert here.json("import", str(path), "--format", "clew", "--trust-marks")["files"][0]["withheld"] == 0
+    assert len(here.json("guidance", "list", "--user", "ada")["items"]) == 1
+    assert "needs --format clew" in here("import", str(path), "--trust-marks", status=2)
+
+
 def test_a_dry_run_of_an_export_reads_its_lines(clew: Clew, tmp_path: Path) -> None:
     for name in ("a", "b"):
         clew("put", "notes", name, "one")

@@ -44,12 +44,12 @@ class UpkeepMethods(Calls):
         """Records as JSONL in the order they were written, a page a call."""
         return self.call(Export(cursor=cursor, limit=limit))
 
-    def import_records(self, lines: Sequence[str]) -> ImportReceipt:
+    def import_records(self, lines: Sequence[str], *, trust_marks: bool = True) -> ImportReceipt:
         """Takes in lines that an export gave.
 
         All of the lines are stored, or none.
         """
-        return self.call(Import(lines=tuple(lines)))
+        return self.call(Import(lines=tuple(lines), trust_marks=trust_marks))
 
     def purge(
         self, *, user_id: str | None = None, session_id: str | None = None, ref: str | None = None,
@@ -90,12 +90,12 @@ class AsyncUpkeepMethods(AsyncCalls):
         """Records as JSONL in the order they were written, a page a call."""
         return await self.call(Export(cursor=cursor, limit=limit))
 
-    async def import_records(self, lines: Sequence[str]) -> ImportReceipt:
+    async def import_records(self, lines: Sequence[str], *, trust_marks: bool = True) -> ImportReceipt:
         """Takes in lines that an export gave.
 
         All of the lines are stored, or none.
         """
-        return await self.call(Import(lines=tuple(lines)))
+        return await self.call(Import(lines=tuple(lines), trust_marks=trust_marks))
 
     async def purge(
         self, *, user_id: str | None = None, session_id: str | None = None, ref: str | None = None,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import click
 import msgspec
@@ -53,6 +53,8 @@ class FileReceipt(Struct, frozen=True, kw_only=True, rename="camel"):
     first_ts: int | None = None
     last_ts: int | None = None
     set_aside: int = 0
+    withheld: int = 0
+    """Lines of an export that claim what only the operator may say, and were not believed."""
     bad: tuple[BadLine, ...] = ()
 
 
@@ -172,9 +174,8 @@ def _receipt(name: str, form: Format, tally: Tally, stored: int, unchanged: int)
 LOOKED_AT_LINES = 100
 """Lines at the beginning of a file by which its format is told."""
 LISTED_BAD_LINES = 20
-LEFT_OUT_EXPORT = (
-    "an export of Clew, whose users and trust are believed; import it by its own name, or with --format clew"
-)
+LEFT_OUT_EXPORT = "an export of Clew, whose users are believed; import it by its own name, or with --format clew"
+HOW_TO_BELIEVE = "if the file is yours, --format clew --trust-marks takes them"
 STDIN = "-"
 AUTO = "auto"
 GZIP_BYTES = b"\x1f\x8b"
@@ -199,7 +200,7 @@ class ImportAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
     "import",
     cls=Verb,
     examples=[
-        "clew import backup.jsonl",
+        "clew import backup.jsonl --format clew --trust-marks",
         "clew import ~/.claude/projects --dry-run",
         "clew import session.jsonl --user ada",
         "zcat backup.gz | clew import -",
@@ -217,10 +218,22 @@ class ImportAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
 )
 @click.option("--session", metavar="ID", help="Session of the turns; else the one a transcript names, else its name.")
 @click.option("--user", metavar="ID", help="User of the turns; else your name on this system.")
+@click.option(
+    "--trust-marks",
+    is_flag=True,
+    help="Believe an export of your own: its rules, its guidance and what you said of its records.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be stored, and store nothing.")
 @click.pass_obj
 def import_command(
-    invocation: Invocation, *, files: tuple[str, ...], form: str, session: str | None, user: str | None, dry_run: bool
+    invocation: Invocation,
+    *,
+    files: tuple[str, ...],
+    form: str,
+    session: str | None,
+    user: str | None,
+    trust_marks: bool,
+    dry_run: bool,
 ) -> None:
     """Store an export, or the transcripts of agents; what is there already stays as it is.
 
@@ -229,8 +242,14 @@ def import_command(
     import that was interrupted goes on when it is run again. Lines that cannot be read are listed and left out.
 
     A subagent's conversation becomes a session of its own, SESSION/AGENT. Thinking is left out.
+
+    Any file may call itself an export. Its turns and records are stored; rules, guidance and the operator's word on
+    trust only with --format clew --trust-marks.
     """
-    run = _Run(invocation, None if form == AUTO else Format(form), session, user, dry_run)
+    if trust_marks and form != Format.CLEW.value:
+        raise click.UsageError("--trust-marks needs --format clew: only an export of Clew has such marks.")
+    known = None if form == AUTO else Format(form)
+    run = _Run(invocation, known, _Scope(session, user), trust_marks=trust_marks, dry_run=dry_run)
     with ExitStack() as stack:
         run.memory = None if dry_run else stack.enter_context(invocation.open())
         run.report = stack.enter_context(invocation.progress("Importing", _total_bytes(files)))
@@ -241,18 +260,26 @@ def import_command(
     invocation.show(answer, _print_answer)
 
 
+class _Scope(NamedTuple):
+    """Whose the turns of a transcript are, where the command line says so."""
+
+    session: str | None
+    user: str | None
+
+
 class _Run:
     """One import of several files."""
 
     def __init__(
-        self, invocation: Invocation, form: Format | None, session: str | None, user: str | None, dry_run: bool
+        self, invocation: Invocation, form: Format | None, scope: _Scope, *, trust_marks: bool, dry_run: bool
     ) -> None:
         self.memory: MemoryApi | None = None
         self.report: Callable[[int], None] = lambda _: None
         self._config = invocation.config()
         self._form = form
-        self._session = session
-        self._user = user
+        self._session = scope.session
+        self._user = scope.user
+        self._trust_marks = trust_marks
         self._dry_run = dry_run
         self._receipts: list[FileReceipt] = []
         self._not_recognised: list[str] = []
@@ -282,7 +309,7 @@ class _Run:
         )
 
     def _take_file(self, name: str, *, by_name: bool = True) -> None:
-        """An export is believed whatever it says of users and trust, so it must be named, or asked for as one."""
+        """An export is believed whatever it says of users, so it must be named, or asked for as one."""
         with click.open_file(name, "rb") as stream:
             lines = self._count_bytes(bounded_lines(stream))
             head, form = _detect_format(lines, self._form)
@@ -308,12 +335,15 @@ class _Run:
             raise click.UsageError(f"{name} is an export, which names its sessions and users itself.")
         if self.memory is None:
             return _read_export(name, lines)
-        stored = unchanged = line = 0
+        stored = unchanged = withheld = line = 0
         for batch in in_batches(_texts(lines), _line_size, self._config.frame_limit_bytes // 2):
-            receipt = _import_batch(self.memory, batch, first_line=line + 1)
+            receipt = _import_batch(self.memory, batch, first_line=line + 1, trust_marks=self._trust_marks)
             stored, unchanged = stored + receipt.stored, unchanged + receipt.unchanged
+            withheld += receipt.withheld
             line += len(batch)
-        return FileReceipt(file=name, format=Format.CLEW.value, stored=stored, unchanged=unchanged, turns=line)
+        return FileReceipt(
+            file=name, format=Format.CLEW.value, stored=stored, unchanged=unchanged, withheld=withheld, turns=line
+        )
 
     def _count_bytes(self, lines: Iterator[bytes]) -> Iterator[bytes]:
         for line in lines:
@@ -373,9 +403,9 @@ def _line_size(line: str) -> int:
     return len(msgspec.json.encode(line))
 
 
-def _import_batch(memory: MemoryApi, batch: list[str], first_line: int) -> ImportReceipt:
+def _import_batch(memory: MemoryApi, batch: list[str], first_line: int, *, trust_marks: bool) -> ImportReceipt:
     try:
-        return memory.call(Import(lines=tuple(batch)))
+        return memory.call(Import(lines=tuple(batch), trust_marks=trust_marks))
     except ClewError as error:
         place = f"lines {first_line} to {first_line + len(batch) - 1}"
         raise type(error)(f"{place}: {error.message}; the lines before are stored") from error
@@ -402,6 +432,10 @@ def _print_answer(answer: ImportAnswer) -> None:
         click.echo(f"stored {answer.stored:,} records; {answer.unchanged:,} were there already")
     else:
         _print_files(answer)
+    for file in answer.files:
+        if file.withheld:
+            claims = counted(file.withheld, "line")
+            print_note(f"rules, guidance or your word on trust in {claims} were left out; {HOW_TO_BELIEVE}")
     for name in answer.not_recognised:
         print_note(f"passed over {name}: {NO_KNOWN_FORMAT}")
     for name in answer.exports:

@@ -37,6 +37,8 @@ class ImportReceipt(Answer, frozen=True):
     """Records that are new."""
     unchanged: int
     """Records that were there already."""
+    withheld: int = 0
+    """Lines that claimed a rule, guidance or a word of the operator, and were not believed."""
 
 
 class Verify(Request[VerifyReport], frozen=True):
@@ -85,6 +87,9 @@ class Import(Request[ImportReceipt], frozen=True):
     leaves_work: ClassVar[bool] = True
     lines: tuple[str, ...]
     """Lines that an export gave, at most 5,000."""
+    trust_marks: bool = True
+    """Whether the lines are believed where they claim rules, guidance or the operator's word; without, those are left
+    out."""
 
 
 class PurgeReceipt(Answer, frozen=True):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
-from clew.core.collections import CATALOGUE, HARD, Collection
+from clew.core.collections import CATALOGUE, HARD, Collection, CollectionKind
 from clew.core.ids import checked_id
 from clew.core.marks import By, Mark, set_by, value_of
 from clew.core.model import TRUST_OF_PROVENANCE, Draft, Metadata, Provenance, Role, Trust, least
@@ -37,6 +38,7 @@ from clew.text.excerpts import one_line
 from clew.text.redaction import Policy, redact, redact_json
 
 FORMAT = 1
+_GUIDANCE = f"{CollectionKind.GUIDANCE}:"
 _FROM_FILES = frozenset({Provenance.AUTHORED, Provenance.NOTE})
 MAX_LINES = 5000
 
@@ -89,10 +91,13 @@ def export(parts: Parts, request: Export) -> ExportPage:
 def import_lines(parts: Parts, request: Import) -> ImportReceipt:
     if len(request.lines) > MAX_LINES:
         raise InvalidInput(f"one import takes at most {MAX_LINES} lines, not {len(request.lines)}")
-    records = [_record(parts, number, text) for number, text in enumerate(request.lines, 1) if text.strip()]
+    lines = [_read_line(number, text) for number, text in enumerate(request.lines, 1) if text.strip()]
+    believed = lines if request.trust_marks else [_disbelieve(line) for line in lines]
+    records = [_record(parts, line) for line in believed if line is not None]
     tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
     stored, unchanged = parts.store.restore(records, tasks)
-    return ImportReceipt(stored=stored, unchanged=unchanged)
+    withheld = sum(before is not after for before, after in zip(lines, believed, strict=True))
+    return ImportReceipt(stored=stored, unchanged=unchanged, withheld=withheld)
 
 
 @serves(Backup)
@@ -130,18 +135,55 @@ def _line(stored: StoredRecord) -> str:
     return _encoder.encode(written).decode("utf-8")
 
 
-def _record(parts: Parts, number: int, text: str) -> StoredRecord:
-    """Reads a line. An error never quotes the line, which is not redacted yet."""
-    try:
+class _Line(NamedTuple):
+    """A line that was read, with its number."""
+
+    number: int
+    read: RecordLine
+
+
+def _read_line(number: int, text: str) -> _Line:
+    with _refusing(number):
         read = _decoder.decode(text)
         if read.clew != FORMAT:
             raise InvalidInput(f"format {read.clew} is not known; this Clew reads format {FORMAT}")
-        return _make_record(parts, read)
+        return _Line(number, read)
+
+
+def _record(parts: Parts, line: _Line) -> StoredRecord:
+    with _refusing(line.number):
+        return _make_record(parts, line.read)
+
+
+@contextmanager
+def _refusing(number: int) -> Iterator[None]:
+    """Names the line in an error, which never quotes it: it is not redacted yet."""
+    try:
+        yield
     except UnicodeEncodeError:
         raise InvalidInput(f"line {number}: it must be valid Unicode") from None
     except (msgspec.MsgspecError, InvalidInput) as error:
         trouble = one_line(redact(str(error), Policy.SECRETS).text, _TROUBLE_CHARS)
         raise InvalidInput(f"line {number}: {trouble}") from None
+
+
+def _disbelieve(line: _Line) -> _Line | None:
+    """The line without what only the operator, or Clew's own judgement, may say; None for a rule or a note.
+
+    Any file may call itself an export. Its turns and records are taken in as those of any other.
+    """
+    read = line.read
+    if read.provenance in _FROM_FILES:
+        return None
+    kept = {
+        name: mark
+        for name, mark in read.marks.items()
+        if mark.get("by") != By.OPERATOR.value and name != Mark.GUIDANCE.value
+    }
+    places = tuple(place for place in read.places if not place.collection.startswith(_GUIDANCE))
+    if kept == read.marks and places == read.places:
+        return line
+    return _Line(line.number, msgspec.structs.replace(read, marks=kept, places=places))
 
 
 def _make_record(parts: Parts, read: RecordLine) -> StoredRecord:
