@@ -32,19 +32,66 @@ _OUTPUT = re.compile(
 _SCREEN = re.compile(r"[\u2500-\u259f\u2800-\u28ff]")
 """Characters that draw on a terminal: frames, blocks, spinners."""
 
+_HEADER = re.compile(
+    r"^\s{0,4}\*{0,2}(from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|para|à|objet|envoyé|asunto"
+    r"|enviado|fecha|发件人|收件人|主题|日期|差出人|宛先|件名|日時"
+    r"|보낸 ?사람|받는 ?사람|제목|날짜)\*{0,2} ?[:：]\*{0,2} ?\S",
+    re.IGNORECASE,
+)
+"""A line of a mail's head. Two of them with other names, one after the other, begin a mail."""
+_MAIL = re.compile(
+    r"^\s{0,4}(?:begin forwarded message:|[-_=]{3,40} ?(?:forwarded|original|weitergeleitet|ursprüngliche"
+    r"|message (?:transféré|d'origine)|mensaje (?:reenviado|original)).{0,40}"
+    r"|(?:on|am|le|el) .{4,160}(?:wrote|schrieb.{0,80}|a écrit|escribió) ?:)\s{0,4}$",
+    re.IGNORECASE,
+)
+"""A line that mail programs put before a mail that is forwarded or answered."""
+_HANDED_OVER = re.compile(
+    r"^.{0,60}\b(?:translate|summari[sz]e|proofread|paraphrase|rephrase|übersetze|résume|traduis|traduce|resume)\b.{0,60}?"
+    r"\b(?:this|the following|text|e-?mail|letter|article|page|paragraph|sentence|message|folgend\w{1,3}|texte|texto)\b"
+    r".{0,40}?[:：]",
+    re.IGNORECASE,
+)
+"""A line that hands over a text to be worked on, up to where the text begins."""
+
 _READ_CHARS = 40_000
+_LOOKED_AHEAD = 5
 
 
 def own_words(text: str) -> str:
-    """The text without pasted output, fenced code, quotes and files. Empty where nothing else is there."""
+    """The text without pasted output, fenced code, quotes, mails and files. Empty where nothing else is there."""
     half = _READ_CHARS // 2
     read = text if len(text) <= _READ_CHARS else f"{text[:half]}\n\n{text[-half:]}"
-    return "\n\n".join(_spoken_blocks(read)).strip()
+    return "\n\n".join(_spoken_blocks(_before_what_is_handed_over(read.split("\n")))).strip()
 
 
-def _spoken_blocks(text: str) -> Iterator[str]:
+def _before_what_is_handed_over(lines: list[str]) -> list[str]:
+    """The lines before a mail, or before a text to be translated or summarised. Where such a text ends, nobody can
+    tell, so nothing behind it counts as said."""
+    before = ""
+    for at, line in enumerate(lines):
+        header = _HEADER.match(line)
+        name = "" if header is None else header[1].casefold()
+        if name and before and name != before:
+            return lines[: at - 1]
+        if _MAIL.match(line):
+            return lines[:at]
+        handed = _HANDED_OVER.match(line)
+        if handed is not None and not (line[handed.end() :].strip() == "" and _is_marked_off(lines[at + 1 :])):
+            return [*lines[:at], handed[0]]
+        before = name
+    return lines
+
+
+def _is_marked_off(lines: list[str]) -> bool:
+    """Whether a fence or a quote comes next, which says itself where it ends."""
+    first = next((line for line in lines[:_LOOKED_AHEAD] if line.strip()), "")
+    return _FENCE.match(first) is not None or _QUOTE.match(first) is not None
+
+
+def _spoken_blocks(lines: list[str]) -> Iterator[str]:
     pasted = False
-    for block in _blocks(text.split("\n")):
+    for block in _blocks(lines):
         lines = [line for line in block if line.strip()]
         output = [line for line in lines if is_output(line)]
         pasted = _is_pasted(lines, output, after_paste=pasted)

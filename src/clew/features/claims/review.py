@@ -17,6 +17,7 @@ from clew.kernel.intake import speaker_in
 from clew.kernel.parts import Parts
 from clew.storage.paging import every_member
 from clew.text.own_text import without_own
+from clew.text.speech import own_words
 
 _RECORDS_A_READ = 200
 
@@ -38,9 +39,16 @@ def newest_turns(parts: Parts, user_id: str, most: int) -> Iterator[Record]:
 
 
 def proposals_of(turn: Record) -> dict[str, Proposal]:
-    """The proposals of a turn at home, by id."""
-    found = proposals(without_own(turn.text), speaker_in(dict(turn.metadata)) or "", turn.ts_ms, turn.role)
-    return {key_of(turn.ref, proposal): proposal for proposal in found}
+    """The proposals of a turn at home, by id. Nothing that its writer quotes or pastes proposes anything."""
+    text = without_own(turn.text)
+    said = _in_one_line(own_words(text))
+    found = proposals(text, speaker_in(dict(turn.metadata)) or "", turn.ts_ms, turn.role)
+    own = (proposal for proposal in found if _in_one_line(text[proposal.start : proposal.end]) in said)
+    return {key_of(turn.ref, proposal): proposal for proposal in own}
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def declined_in(turn: Record) -> list[str]:

@@ -37,6 +37,7 @@ from clew.kernel.services import serves
 from clew.storage.protocol import Marking, Place, QueuedTask
 from clew.text.dates import day_of
 from clew.text.own_text import without_own
+from clew.text.speech import own_words
 
 MAX_WHAT_CHARS = 500
 MAX_LISTED = 1_000
@@ -134,7 +135,7 @@ def close_by_turn(parts: Parts, task: QueuedTask) -> None:
     user_id = own.collection.owner
     if parts.store.size(Collection.plans(user_id)) == 0:
         return
-    text = without_own(task.draft.text)
+    text = own_words(without_own(task.draft.text))
     if not tells_of_an_end(text):
         return
     meant = [plan for plan in open_plans(parts, user_id) if plan.since_ms <= task.draft.ts_ms]
@@ -152,7 +153,7 @@ def _close_by_later_turns(parts: Parts, user_id: str, place: Place) -> None:
     later = [turn for turn in newest if turn.role is Role.USER and turn.ts_ms >= plan.since_ms]
     still_open = open_plans(parts, user_id)
     for turn in reversed(later):
-        ended = closing(without_own(turn.text), still_open)
+        ended = closing(own_words(without_own(turn.text)), still_open)
         if ended is not None and ended[0].ref == plan.ref and _end(parts, *ended, turn):
             return
 
