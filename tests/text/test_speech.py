@@ -83,6 +83,7 @@ def test_what_is_handed_over_to_be_worked_on_is_not_said(form: str) -> None:
     [
         "From: now on, use tabs.\nAlways test.",
         "Fix the header: it must always be blue.",
+        "From: Berlin\nTo: Munich\nAlways book a window seat.",
         "To do this right, always ask.\nSubject matter experts decide.",
         "Translate menus into Catalan, always.",
         "On Mondays Eve wrote the menu.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 ATTACHED = re.compile(
     r"'/[^'\n]{1,300}\.(?:png|jpe?g|gif|webp|heic|pdf|mov|mp4)'"
@@ -38,7 +39,9 @@ _HEADER = re.compile(
     r"|보낸 ?사람|받는 ?사람|제목|날짜)\*{0,2} ?[:：]\*{0,2} ?\S",
     re.IGNORECASE,
 )
-"""A line of a mail's head. Two of them with other names, one after the other, begin a mail."""
+"""A line of a mail's head."""
+_PLACES = frozenset({"from", "to", "von", "an", "de", "à", "para"})
+"""Names of such lines that a journey has as well."""
 _MAIL = re.compile(
     r"^\s{0,4}(?:begin forwarded message:|[-_=]{3,40} ?(?:forwarded|original|weitergeleitet|ursprüngliche"
     r"|message (?:transféré|d'origine)|mensaje (?:reenviado|original)).{0,40}"
@@ -68,19 +71,21 @@ def own_words(text: str) -> str:
 def _before_what_is_handed_over(lines: list[str]) -> list[str]:
     """The lines before a mail, or before a text to be translated or summarised. Where such a text ends, nobody can
     tell, so nothing behind it counts as said."""
-    before = ""
     for at, line in enumerate(lines):
-        header = _HEADER.match(line)
-        name = "" if header is None else header[1].casefold()
-        if name and before and name != before:
-            return lines[: at - 1]
-        if _MAIL.match(line):
+        if _MAIL.match(line) or (_HEADER.match(line) and _begins_mail(lines[at : at + _LOOKED_AHEAD])):
             return lines[:at]
         handed = _HANDED_OVER.match(line)
         if handed is not None and not (line[handed.end() :].strip() == "" and _is_marked_off(lines[at + 1 :])):
             return [*lines[:at], handed[0]]
-        before = name
     return lines
+
+
+def _begins_mail(lines: list[str]) -> bool:
+    """Whether lines begin with a mail's head: two at least, with an address or more than from where to where."""
+    head = list(takewhile(bool, map(_HEADER.match, lines)))
+    names = {header[1].casefold() for header in head if header is not None}
+    has_address = any("@" in line for line in lines[: len(head)])
+    return len(names) > 1 and (has_address or not names <= _PLACES)
 
 
 def _is_marked_off(lines: list[str]) -> bool:
