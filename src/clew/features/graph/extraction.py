@@ -16,7 +16,9 @@ from typing import Any
 
 from clew.core.model import Metadata, Provenance, Role
 from clew.core.projects import name_of, project_in
-from clew.features.graph.names import (
+from clew.text.calls import speech
+from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, canonical, in_order, named
+from clew.text.names import (
     MAX_CHARS,
     VERB,
     Span,
@@ -29,8 +31,6 @@ from clew.features.graph.names import (
     project_named,
     traces_in,
 )
-from clew.text.calls import speech
-from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, canonical, in_order, named
 from clew.text.own_text import without_own
 
 RULES_VERSION = 3
@@ -44,7 +44,7 @@ _SAID, _BELONGS, _LINKED, _DECIDED, _MENTIONED, _BESIDE, _NEAR = 0.9, 1.0, 0.7, 
 names that follow each other in one text."""
 
 _SPEAKER_MENTIONS = 0.2
-_RELIANCE = {Provenance.ASSISTANT_TURN: 0.7, Provenance.TOOL_OUTPUT: 0.3, Provenance.WEB: 0.5}
+_RELIANCE = {Provenance.ASSISTANT_TURN: 0.7, Provenance.MODEL: 0.7, Provenance.TOOL_OUTPUT: 0.3, Provenance.WEB: 0.5}
 """The share of a weight that counts where neither the user nor the operator wrote the text."""
 
 _UNNAMED_FOLDERS = frozenset("app code dev docs home main notes project projects repo root src tmp work".split())

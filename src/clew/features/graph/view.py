@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeVar
 
 from clew.core.collections import Collection
 from clew.core.model import Metadata
-from clew.features.graph.names import kind_of_name
 from clew.kernel.parts import Parts
 from clew.storage.graphing import Edge, Entity
 from clew.storage.paging import every_member
 from clew.text.entities import EdgeKind, EntityKind, canonical, owners_seen_by
+from clew.text.names import kind_of_name
 
 Q = TypeVar("Q")
 A = TypeVar("A")

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clew.features.graph.names import names_in
 from clew.features.graph.view import FAN_OUT, GraphView, Link, Node
 from clew.kernel.derivation import home_of
 from clew.kernel.parts import Parts
 from clew.storage.protocol import Place
 from clew.text.entities import EdgeKind, EntityKind, canonical
+from clew.text.names import names_in
 
 BEAM = 16
 """Ways that go on after a step."""
