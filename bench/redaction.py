@@ -27,6 +27,8 @@ ADVERSARIAL = (
     "a", "A", "1", "-", "=", ":", " ", "\n", "漢", "key=", "token=", "token: ", "authkey: a1B2", "password=\"",
     "cookie: a=b; ", "cookie:a=xxxxxx", "sk-", "AKIA", "eyJaaaaaaaaa.", "://a:b@", "-u a:b ", "Bearer abc",
     "data:\n  a: b\n", "&sig=", "-----BEGIN PRIVATE KEY-----\n", "token=a1b2c3d4e5f6 ", "[redacted:jwt]", ":AA", "-us1",
+    "password%3D", "%253D", "| password |\n|---|---|\n", '"value":"a","name":"token"', "密码：", "acme_live_a1B2",
+    "cGFzc3dvcmQ9", "the key a1B2c3D4e5F6g7H8i9J0 ", "&quot;", "pw: pass: ",
 )  # fmt: skip
 PERSONAL_KINDS = {
     "EMAIL_ADDRESS": "email",
@@ -66,6 +68,7 @@ def measure_quality(data: Path) -> dict[str, Any]:
     lines = [line for text in _instruction_files(data) for line in text.split("\n")]
     return {
         "recall": recall(secrets),
+        "bare": bare_recall(secrets),
         "false_positives": {
             "conversation turns": _share_cut(_turns(data / "locomo" / "locomo5_dev.json.gz")),
             "lines of instruction files": _share_cut(lines),
@@ -103,6 +106,26 @@ def recall(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
         }
     by_class = {name: {"held_back": is_held_back(name), "recall": sum(f) / len(f)} for name, f in sorted(hits.items())}
     return {**summary, "classes": by_class}
+
+
+BARE_PLACES = ("{}", "use {} for this one", "| staging | {} | ann |", "- {}\n- next", "it was ({}), then it broke.")
+
+
+def bare_recall(rows: Iterable[dict[str, Any]]) -> dict[str, float]:
+    """The share of secrets that are gone from a text without a name beside them, as the mean of the classes.
+
+    By two halves of the classes: structures were chosen with a look at one of them, and the other was kept unread.
+    """
+    hits: dict[str, list[bool]] = defaultdict(list)
+    for row in rows:
+        secret = row["secret"] or ""
+        if row["label"] == "secret" and "\n" not in secret:
+            hits[row["rule"]] += [secret not in redact(place.format(secret)).text for place in BARE_PLACES]
+    shares: dict[str, list[float]] = {"looked at": [], "unread": []}
+    for name, found in hits.items():
+        unread = hashlib.sha256(name.encode()).digest()[0] < 128
+        shares["unread" if unread else "looked at"].append(sum(found) / len(found))
+    return {half: sum(found) / max(1, len(found)) for half, found in shares.items()}
 
 
 def personal(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -164,6 +187,7 @@ def _table(figures: dict[str, Any]) -> str:
     for name, row in found["classes"].items():
         note = "  held back" if row["held_back"] else ""
         lines.append(f"  {name:40}{row['recall']:>37.1%}{note}")
+    lines += ["", "bare, mean of classes", *(f"  {name:40}{share:>9.1%}" for name, share in figures["bare"].items())]
     lines += ["", "cut wrongly", *(f"  {name:40}{share:>9.3%}" for name, share in figures["false_positives"].items())]
     lines += ["", f"{'personal data':42}{'samples':>8}{'recall':>9}{'precision':>11}"]
     for kind, row in figures["personal"].items():

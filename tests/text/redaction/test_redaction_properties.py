@@ -27,7 +27,9 @@ PIECES = (
     "password", "token", "api_key", "discord", "auth", "key", "=", ": ", ":", '"', "'", " ", "\n", "\\n", "<", ">", ",",
     "&", "postgres://ann:", "@host", "Bearer ", "Cookie: a=", "; ", "curl -u ann:", "kind: Secret\ndata:\n  a: ",
     "漢", "\ud800", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "[redacted:jwt]", "[redacted:", "]",
-    "--", "x@y.org", "+44 20 7946 0958", "4111 1111 1111 1111", "12 Old Mill Road", *SECRETS,
+    "--", "%3D", "%22", "&quot;", "| ", "|---|---|\n",
+    "**", "密码：", "name", "value", "cGFzc3dvcmQ9aHVudGVyMiF4", "x@y.org",
+    "+44 20 7946 0958", "4111 1111 1111 1111", "12 Old Mill Road", *SECRETS,
 )  # fmt: skip
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), max_size=24).map("".join)
 POLICIES = st.sampled_from([Policy.SECRETS, Policy.PII])
@@ -89,6 +91,12 @@ def test_redacting_json_again_finds_nothing(value: Any, policy: Policy) -> None:
         "sig=",
         "Bearer a",
         "漢",
+        "password%3D",
+        "| password |\n|---|---|\n",
+        '"value":"a","name":"token"',
+        "密码：",
+        "cGFzc3dvcmQ9",
+        "the key a1B2c3D4e5F6g7H8i9J0 ",
     ],
 )
 def test_the_work_grows_with_the_text_and_not_faster(piece: str) -> None:

@@ -16,9 +16,21 @@ from typing import Any
 
 import re2
 
-from clew.text.redaction import pii, shapes
-from clew.text.redaction.names import KEY_NAMES, PASSWORD_NAMES, SERVICE_NAMES, TOKEN_NAMES, Names, names_a_secret
+from clew.text.redaction import encoded, pii, runs, shapes
+from clew.text.redaction.languages import foreign_names
+from clew.text.redaction.names import (
+    KEY_NAMES,
+    PASSWORD_NAMES,
+    SERVICE_NAMES,
+    SHORT_NAMES,
+    TOKEN_NAMES,
+    VALUE_FIELDS,
+    Names,
+    field_of_secret,
+    names_a_secret,
+)
 from clew.text.redaction.rules import RULES
+from clew.text.redaction.tables import table_cuts
 from clew.text.redaction.values import MARKER_START, Cut, is_stand_in
 
 
@@ -73,6 +85,16 @@ def redact_json(value: Any, policy: Policy = Policy.SECRETS) -> tuple[Any, tuple
     return _Tree(policy, kinds).redacted(value), tuple(kinds)
 
 
+def secret_in_name(name: str) -> str | None:
+    """The kind of secret that a name holds for sure: by the form of its issuer, or by what is called a password.
+
+    What only looks made by chance is no secret here: so do most ids.
+    """
+    letters = name.encode("latin-1", "replace").lower()
+    sure = [cut.kind for cut in _anchored(name, letters) if cut.kind != "generic-secret"]
+    return sure[0] if sure else None
+
+
 _MOST_PASSES = 8
 """Cutting may free the edge of another secret; beyond this many layers, text was made to do so."""
 
@@ -104,11 +126,30 @@ def _cuts(text: str, policy: Policy) -> list[Cut]:
     return _merge(cut for cut in cuts if not _touches(markers, cut.start, cut.end))
 
 
-def _secrets(text: str) -> Iterator[Cut]:
+def _secrets(text: str, layer: int = 0) -> Iterator[Cut]:
     # One byte for each character keeps places the same; what Latin-1 lacks is in no secret's fixed part.
-    letters = text.encode("latin-1", "replace").lower()
+    raw = text.encode("latin-1", "replace")
+    yield from _anchored(text, raw.lower())
+    yield from table_cuts(text)
+
+    def find_deeper(decoded: str) -> list[Cut]:
+        return list(_secrets(decoded, layer + 1)) if layer < encoded.MOST_LAYERS else []
+
+    for start, end in runs.long_runs(raw):
+        yield from runs.run_cuts(text, start, end)
+        yield from encoded.run_cuts(text, start, end, find_deeper)
+    yield from encoded.escaped_cuts(text, find_deeper)
+
+
+def _anchored(text: str, letters: bytes) -> Iterator[Cut]:
+    """What follows the letters that secrets have or follow."""
     names = Names()
-    by_name = {"password": names.password_cuts, "token": names.token_cuts, "key": names.key_cuts}
+    by_name = {
+        "password": names.password_cuts,
+        "short": names.short_password_cuts,
+        "token": names.token_cuts,
+        "key": names.key_cuts,
+    }
     # Inside what a detector has cut it need not look again; by identity, as hashing a rule costs more than running it.
     done: dict[int, int] = {}
     for match in _ANCHORS.finditer(letters):
@@ -122,6 +163,8 @@ def _secrets(text: str) -> Iterator[Cut]:
             for cut in detect(text, start + first, start + last):
                 done[id(detector)] = cut.end
                 yield cut
+    for start, end, detector in foreign_names(text):
+        yield from by_name[detector](text, start, end)
 
 
 def _merge(cuts: Iterable[Cut]) -> list[Cut]:
@@ -199,9 +242,11 @@ class _Tree:
     def _dict(self, items: dict[Any, Any], changed: dict[int, Any]) -> dict[Any, Any] | None:
         rebuilt: dict[Any, Any] = {}
         differs = False
+        field = field_of_secret(items)
         for key, old in items.items():
             shown = self._string(key) if isinstance(key, str) else key
-            new = self._named(key, old) if isinstance(key, str) and isinstance(old, str) else self._item(old, changed)
+            name = items[field] if field is not None and key in VALUE_FIELDS else key
+            new = self._named(name, old) if isinstance(key, str) and isinstance(old, str) else self._item(old, changed)
             differs = differs or new is not old or shown is not key
             rebuilt[_number_key(shown, rebuilt) if shown is not key else key] = new
         return rebuilt if differs else None
@@ -262,6 +307,7 @@ def _anchors() -> Iterator[tuple[str, bool, _Detector | str]]:
         yield letters, letters in {"bearer", "basic", "ssws", "bundle_"}, form
     for words, name in (
         (PASSWORD_NAMES, "password"),
+        (SHORT_NAMES, "short"),
         (TOKEN_NAMES, "token"),
         (KEY_NAMES, "key"),
         (SERVICE_NAMES, "key"),

@@ -9,12 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from clew.text.redaction.values import Cut, is_password, is_random, is_stand_in, is_uuid
+from clew.text.redaction.languages import FOREIGN_KEYS, FOREIGN_PASSWORDS
+from clew.text.redaction.values import Cut, is_mixed, is_password, is_random, is_stand_in, is_uuid
 
-_PASS_WORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
-PASSWORD_NAMES = (*_PASS_WORDS, "_pass", "dbpass", *(f"_{word}" for word in _PASS_WORDS), "dbpassword", "dbpasswd")
+_PASS_WORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
+PASSWORD_NAMES = (
+    *_PASS_WORDS,
+    "_pass",
+    "dbpass",
+    *(f"_{word}" for word in _PASS_WORDS),
+    "dbpassword",
+    "dbpasswd",
+    *(word for word in FOREIGN_PASSWORDS if word.isascii()),
+)
 """With the prefixes of the shorter ones, too: of all names that begin at one place, only the longest counts."""
+SHORT_NAMES = ("pass", "pw")
+"""Words with another meaning, too: they need a mark behind them, and a value that no word is."""
 
 TOKEN_NAMES = (
     "token", "secret", "apikey", "api_key", "api-key", "api key", "accesskey", "access_key", "access-key", "privatekey",
@@ -22,7 +34,10 @@ TOKEN_NAMES = (
     "encryptionkey", "encryption_key", "signingkey", "signing_key", "masterkey", "master_key", "authorization",
     "x-auth", "connectionstring", "connection_string",
 )  # fmt: skip
-KEY_NAMES = ("key", "auth", "creds", "jwt", "client_id", "clientid", "client-id")
+KEY_NAMES = (
+    "key", "auth", "creds", "jwt", "client_id", "clientid", "client-id",
+    *(word for word in FOREIGN_KEYS if word.isascii()),
+)  # fmt: skip
 SERVICE_NAMES = tuple(
     "adafruit adobe airtable akamai algolia alibaba amplitude anthropic artifactory asana atlassian auth0 aws "
     "azure beamer bitbucket bitly bittrex braintree bugsnag cloudflare cloudinary codecov cohere coinbase "
@@ -41,21 +56,57 @@ SERVICE_NAMES = tuple(
 
 _VALUE = (
     r"(?:[bBrRuU]?(?:\\?\"(?P<double>[^\"\n\\]{1,512}+)|\\?'(?P<single>[^'\n\\]{1,512}+)|`(?P<back>[^`\n]{1,512}+))"
-    r"|(?P<bare>[^\s\"'`<>(){}\[\],;|&\\]{4,512}+))"
+    r"|(?P<bare>[^\s\"'`<>(){}\[\],;|&\\，。；：、！？（）「」『』【】]{4,512}+))"
 )
+_MARKS = r"[*~]{0,3}+"
+"""What Markdown puts around a name or a value to make it stand out."""
 _ASSIGNED = re.compile(
-    r"(?P<tail>[\w.\-]{0,40}+)[\"'`\])\\]{0,4}+"
+    r"(?P<tail>[\w.\-]{0,40}+)[\"'`\])\\*~]{0,6}+"
     r"(?:"
-    r"[ \t]{0,20}+(?:=>|:=|\?=|\+=|\|\|=|={1,3}(?!>)|->|:(?!:)(?:[ \t]{0,4}(?:str|string|String)[ \t]{0,4}=)?)"
-    r"(?:[ \t]{0,20}+|\s{0,20}+(?=\\?[\"']))"
-    r"|[ \t]is:?[ \t]{1,4}+"
+    r"[ \t]{0,20}+(?:=>|:=|\?=|\+=|\|\|=|(?:={1,3}|＝)(?!>)|->"
+    r"|(?:[：﹕]|:(?!:))(?:[ \t]{0,4}(?:str|string|String)[ \t]{0,4}=)?)"
+    rf"{_MARKS}(?:[ \t\u3000]{{0,20}}+{_MARKS}|\s{{0,20}}+(?=\\?[\"']))"
+    rf"|[ \t]{{0,20}}+\|(?!\|)[ \t]{{0,40}}+{_MARKS}"
+    r"|[ \t](?:is|ist|lautet|est|es|è|é|jest|это|—|–):?[ \t]{1,4}+"
+    r"|[ \t]?(?:是|为|為|は|는|은)[：:]?[ \t\u3000]{0,4}+"
     r"|>\s{0,40}+(?=[^\s<>])"
+    r"|[:=]?[ \t]{0,4}</[a-zA-Z]{1,10}>[:=]?\s{0,20}+(?:<[a-zA-Z]{1,10}>\s{0,20}+){0,2}+"
     r"|(?<=[\"']),[ \t]{0,8}+(?=[\"'])"
-    r"|(?<=[\"'\w]),?\s{1,40}+[\"']?value[\"']?[ \t]{0,4}+[:=][ \t]{0,4}+"
     r")(?P<scheme>(?:[\"'][ \t]{0,2})?(?:Bearer|Basic|Token|token|ApiKey|SSWS|Key)[ \t]{1,4}+(?=[^\s\"']))?" + _VALUE,
     re.ASCII,
 )
+_SCHEME = re.compile(
+    r"(?P<tail>)[\"'`\])\\*]{0,4}+[ \t]{0,4}+[:=：,]{1,2}+[*]{0,2}+[ \t]{0,4}+\\?[\"']?"
+    r"(?P<scheme>[A-Za-z][\w\-]{1,40}+[ \t=]{1,4}+(?:[A-Za-z]{2,20}+=)?)" + _VALUE,
+    re.ASCII,
+)
+"""A header whose value begins with the name of a scheme, whichever it is."""
+KEY_FIELDS = ("name", "key", "id", "field", "label", "variable", "env", "envVar", "header", "title", "param", "setting")
+VALUE_FIELDS = ("value", "val", "secretValue", "stringValue", "defaultValue", "default", "content", "data")
+"""What the fields are called that hold a name, and a value of its own."""
+_KEY_FIELD = rf"(?:{'|'.join(KEY_FIELDS)})"
+_VALUE_FIELD = rf"(?:{'|'.join(VALUE_FIELDS)})"
+_OPEN, _SHUT = r"(?:\\?[\"'`]?|<)", r"(?:\\?[\"'`]?[ \t]{0,4}+[:=][ \t]{0,4}+|>\s{0,8}+)"
+_FIELD_BEHIND = re.compile(
+    r"(?P<tail>[\w.\-]{0,40}+)(?:\\?[\"'`])?[ \t]{0,4}+(?:</\w{1,20}+>)?,?\s{0,40}+"
+    rf"(?:{_OPEN}(?!{_VALUE_FIELD}\b)[\w.\-]{{1,40}}+{_SHUT}"
+    r"\\?[\"']?[\w.\-/ ]{0,80}+\\?[\"']?(?:</\w{1,20}+>)?,?\s{0,40}+){0,3}+"
+    rf"{_OPEN}{_VALUE_FIELD}{_SHUT}(?P<scheme>)" + _VALUE,
+    re.ASCII,
+)
+"""The value in a field of its own, behind the one that holds the name."""
+_FIELD_BEFORE = re.compile(
+    rf"{_OPEN}{_VALUE_FIELD}{_SHUT}(?P<scheme>)(?P<tail>)"
+    + _VALUE
+    + r"(?:\\?[\"'`])?[ \t]{0,4}+(?:</\w{1,20}+>)?,?\s{0,40}+"
+    + rf"{_OPEN}{_KEY_FIELD}{_SHUT}\\?[\"'`]?[\w.\-]{{0,40}}\Z",
+    re.ASCII,
+)
+_IS_KEY_FIELD = re.compile(rf"{_KEY_FIELD}{_SHUT}\\?[\"'`]?[\w.\-]{{0,40}}\Z", re.ASCII)
+_FIELD_REACH_CHARS = 600
+_NAME_REACH_CHARS = 80
 _OPTION = re.compile(r"(?P<tail>[\w\-]{0,20}+)[ \t]{1,4}+(?P<scheme>)" + _VALUE, re.ASCII)
+_NO_MARK = re.compile(r"\w|[ \t]{1,20}[^\s:=：＝|]")
 _NAME_HEAD_CHARS = 40
 _MOST_NAMES_IN_RUN = 8
 _NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -76,7 +127,8 @@ _HARMLESS_HEAD = re.compile(
 _KEY_WORDS = re.compile(r"([a-z0-9])([A-Z])")
 _SECRET_KEY = re.compile(
     r"(?:password|passwd|passphrase|passcode|pwd|secret|token|api_?key|access_?key|private_?key|secret_?key|auth_?key"
-    r"|encryption_?key|signing_?key|account_?key|credentials?|authorization|cookie|connection_?string)\Z"
+    r"|encryption_?key|signing_?key|account_?key|credentials?|authorization|cookie|connection_?string"
+    r"|(?<![a-z0-9])(?:pass|pw))\Z"
 )
 _IDENTITY_TAIL = re.compile(r"(?:id|key)(?![a-z])", re.IGNORECASE)
 
@@ -103,20 +155,35 @@ class Names:
         if not called and (is_password(value, quoted=quoted) or is_uuid(value)):
             yield Cut(first, last, "password")
 
+    def short_password_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
+        """The value behind `pass:` or `pw=`, if it is a whole word and its value is no word."""
+        if start and text[start - 1].isalnum():
+            return
+        for cut in self.password_cuts(text, start, end):
+            if not _NO_MARK.match(text, end) and is_mixed(text[cut.start : cut.end]):
+                yield cut
+
     def token_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
         """The value of what is named a token, a secret, or a key to something."""
         found = self._read(text, start, end)
         if found is None or _HARMLESS_HEAD.search(_head(text, start)):
             return
-        first, last, quoted = _value(found)
-        value = text[first:last]
-        least_chars = 8 if quoted or found["scheme"] else 10
-        if is_uuid(value) or is_random(value, least_chars=least_chars, least_bits=2.6) or _is_long_capitals(value):
-            yield Cut(first, last, _kind(text, start, end))
+        is_header = text[start:end].lower() == "authorization"
+        for read in (_SCHEME.match(text, end) if is_header else None, found):
+            if read is None:
+                continue
+            first, last, quoted = _value(read)
+            value = text[first:last]
+            if is_header and not read["scheme"] and value.replace("-", "").isalpha():
+                continue  # the name of a scheme
+            least_chars = 8 if quoted or read["scheme"] else 10
+            if is_uuid(value) or is_random(value, least_chars=least_chars, least_bits=2.6) or _is_long_capitals(value):
+                yield Cut(first, last, _kind(text, start, end))
+                return
 
     def key_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
         """The value of what is named a key of some sort, or only after a service."""
-        if start and text[start - 1].isalpha() and not text[start].isupper():
+        if start and text[start - 1].isalpha() and text[start].isascii() and not text[start].isupper():
             return
         found = self._read(text, start, end)
         if found is None or _HARMLESS_HEAD.search(_head(text, start)):
@@ -135,7 +202,7 @@ class Names:
             self._names_in_run += 1
             if self._names_in_run > _MOST_NAMES_IN_RUN:
                 return None
-        found = _ASSIGNED.match(text, end) or _option(text, start, end)
+        found = _field(text, start, end) or _ASSIGNED.match(text, end) or _option(text, start, end)
         if found is None or _HARMLESS_TAIL.match(found["tail"]):
             return None
         if start >= self._run_end:
@@ -146,14 +213,26 @@ class Names:
 
 def names_a_secret(key: str) -> str | None:
     """The kind of secret that a key of a JSON object announces, whatever its value looks like."""
-    words = _KEY_WORDS.sub(r"\1_\2", key[-80:]).lower().replace("-", "_").replace(" ", "_")
+    last = key[-80:]
+    words = _KEY_WORDS.sub(r"\1_\2", last).lower().replace("-", "_").replace(" ", "_")
     found = _SECRET_KEY.search(words)
+    if found is None and last.lower().endswith(FOREIGN_PASSWORDS):
+        return "password"
     if found is None or _HARMLESS_HEAD.search(words[: found.start()]):
         return None
     name = found[0]
-    if "pass" in name or name == "pwd":
+    if "pass" in name or name in {"pwd", "pw"}:
         return "password"
     return name if name in {"cookie", "authorization"} else "generic-secret"
+
+
+def field_of_secret(items: dict[Any, Any]) -> str | None:
+    """The field of a JSON object that holds the name of a secret, whose value is in a field beside it."""
+    for field in KEY_FIELDS:
+        name = items.get(field)
+        if isinstance(name, str) and names_a_secret(name):
+            return field
+    return None
 
 
 def _value(found: re.Match[str]) -> tuple[int, int, bool]:
@@ -161,8 +240,20 @@ def _value(found: re.Match[str]) -> tuple[int, int, bool]:
         if found[group] is not None:
             return *found.span(group), True
     first, last = found.span("bare")
-    trailing = len(found["bare"]) - len(found["bare"].rstrip(".:*"))
+    trailing = len(found["bare"]) - len(found["bare"].rstrip(".:*~"))
     return first, last - trailing, False
+
+
+def _field(text: str, start: int, end: int) -> re.Match[str] | None:
+    """`{"name": "TOKEN", "value": …}`: name and value in fields of their own, in either order."""
+    first = start - len(_head(text, start))
+    before = text[max(0, first - 8) : first]
+    if not any(mark in before for mark in ":=>") or not _IS_KEY_FIELD.search(
+        text, max(0, start - _NAME_REACH_CHARS), start
+    ):
+        return None
+    found = _FIELD_BEHIND.match(text, end)
+    return found or _FIELD_BEFORE.search(text, max(0, start - _FIELD_REACH_CHARS), start)
 
 
 def _option(text: str, start: int, end: int) -> re.Match[str] | None:

@@ -228,6 +228,6 @@ RULES: tuple[Rule, ...] = (
     _rule("maxmind-key", "_mmk", r"@n{6}_@n{29}_mmk@.", 40),
     # forms of several issuers
     _rule("age-key", "age-secret-key-", r"AGE-SECRET-KEY-1@A{40,}"),
-    _rule("jwt", "eyj", r"eyJ@w{8,}\.@w{4,}(?:\.[\w\-+/=]{0,9999}){1,3}"),
+    _rule("jwt", "eyj", r"eyJ@w{8,}\.(?:eyJ@w{8,}|@w{4,}(?=\.)|(?=\.@w{8}))(?:\.[\w\-+/=]{0,9999}){0,3}"),
     _rule("jwt", "zxlk", r"ZXlK@b{60,}={0,2}"),
 )

@@ -93,6 +93,11 @@ def is_random(value: str, *, least_chars: int = 16, least_bits: float = 3.0) -> 
     return entropy_bits(head) >= min(least_bits, math.log2(len(head)) - 0.9)
 
 
+def is_mixed(value: str) -> bool:
+    """Whether letters are mixed with digits or marks, as in few words and in no date."""
+    return any(map(str.isalpha, value)) and not all(map(str.isalpha, value)) and _DATE.match(value) is None
+
+
 def is_uuid(value: str) -> bool:
     return _UUID.fullmatch(value) is not None
 
