@@ -159,7 +159,7 @@ class Serving:
     def __init__(self, memory: MemoryApi, folder: Path, limits: Limits, token: str | None = None) -> None:
         self._memory = memory
         self._limits = limits
-        self._token = token
+        self.token = token
         self._asked = UnixEndpoint(str(folder / "s")) if token is None else TcpEndpoint("127.0.0.1", 0)
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -192,8 +192,8 @@ class Serving:
 
     async def _serve(self, listener: socket.socket) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        server = Server(self._memory, self._limits, token=self._token)
-        self.drained = await server.run(listener, self._stop, self._ready.set)
+        self.server = Server(self._memory, self._limits, token=self.token)
+        self.drained = await self.server.run(listener, self._stop, self._ready.set)
 
 
 FLUSH_MS = 20_000

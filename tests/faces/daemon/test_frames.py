@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.errors import ClewError, InvalidInput, NotFound, from_code
-from clew.faces.daemon.limits import Lines, Oversize
+from clew.faces.daemon.limits import Lines, Skipped
 from clew.faces.daemon.methods import METHODS, answer
+from clew.faces.daemon.room import Room
 from clew.faces.daemon.wire import MAX_DEPTH, BadFrame, Call, error_line, id_of_head, read_call, result_line
 from tests.testing.dict_memory import DictMemory
 
@@ -169,8 +170,8 @@ def test_the_id_of_a_frame_too_long_to_read_is_found_where_it_stands_first(head:
 def test_lines_do_not_depend_on_how_the_stream_is_cut(lines: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
-    reader, found = Lines(8), []
+    reader, found = Lines(8, Room(100)), []
     for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         found += list(reader.feed(stream[begin:end]))
-    expected = [line if len(line) <= 8 else Oversize for line in lines]
-    assert [Oversize if isinstance(line, Oversize) else line for line in found] == expected
+    expected = [line if len(line) <= 8 else Skipped for line in lines]
+    assert [Skipped if isinstance(line, Skipped) else line for line in found] == expected

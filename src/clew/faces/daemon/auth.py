@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import select
 import socket
 import stat
 import struct
@@ -41,6 +42,19 @@ def check_peer(sock: AnySocket) -> None:
 def check_uid(peer_uid: int, own_uid: int) -> None:
     if peer_uid not in (own_uid, ROOT_UID):
         raise Unauthorized("this daemon serves another user")
+
+
+def has_hung_up(sock: AnySocket) -> bool:
+    """Whether nobody is at the other end. A client that only sends no more may still read its answers.
+
+    A TCP client that has closed looks like one that sends no more, until it refuses the first answer.
+    """
+    descriptor = sock.fileno()
+    if descriptor < 0:
+        return True
+    watch = select.poll()
+    watch.register(descriptor, 0)
+    return bool(watch.poll(0))
 
 
 def same_token(given: object, token: str) -> bool:

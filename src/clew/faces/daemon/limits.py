@@ -1,7 +1,7 @@
 """The bounds of the daemon: the length of a line, the number of running requests, the time for the work.
 
 Every queue in the daemon is bounded. A full one stops reading from the client that filled it, or gives
-that client an error. No client takes room from another.
+that client an error. No client takes room from another, unless it keeps the daemon waiting (`clew.faces.daemon.room`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
-from clew.config import Config
+from clew.config import MIB, Config
 from clew.errors import DeadlineExceeded
+from clew.faces.daemon.room import Room
 
 CHUNK_BYTES = 64 * 1024
 """The most that one read takes from a socket, and that asyncio reads ahead."""
@@ -26,6 +27,9 @@ WORKERS_PER_CLIENT = 4
 """So that no client holds all of them, however many requests it sends."""
 INFLIGHT_FRAMES = 4
 """The most bytes in running requests of a client, in longest frames."""
+UNFINISHED_FRAMES = 4
+UNDER_WAY_FRAMES = 8
+"""The least room for all clients, in longest frames, where those are longer than usual."""
 HEAD_BYTES = 512
 """How much of an overlong line is kept, to find its id."""
 
@@ -46,6 +50,12 @@ class Limits:
     sign_in_attempts: int = 3
     sign_in_bytes: int = 4096
     """The longest line of a client that has not shown its token."""
+    strangers: int = 64
+    """Clients at once that have not shown their token. They take no place of one that has."""
+    unfinished_bytes: int = 32 * MIB
+    """Of lines that have begun and not ended, over all clients."""
+    under_way_bytes: int = 128 * MIB
+    """Of requests under way and answers that their clients have not taken, over all clients."""
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
@@ -53,45 +63,73 @@ class Limits:
             frame_bytes=config.frame_limit_bytes,
             connections=config.max_connections,
             deadline_s=config.deadline_ms / 1000,
+            unfinished_bytes=max(32 * MIB, UNFINISHED_FRAMES * config.frame_limit_bytes),
+            under_way_bytes=max(128 * MIB, UNDER_WAY_FRAMES * config.frame_limit_bytes),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Oversize:
-    """Replaces a line over the limit, which Clew skips and does not keep."""
+class Skipped:
+    """Replaces a line that Clew skips and does not keep."""
 
     head: bytes
+    made_room: bool = False
+    """Whether the line had to make room for those of other clients; else it was too long."""
 
 
 class Lines:
-    """Cuts a byte stream into lines, and holds at most one line of `limit_bytes`."""
+    """Cuts a byte stream into lines, and holds at most one line of `limit_bytes`.
 
-    def __init__(self, limit_bytes: int) -> None:
+    The room is shared with all other streams: a line that does not end for long is given up where others need it.
+    """
+
+    def __init__(self, limit_bytes: int, room: Room) -> None:
         self.limit_bytes = limit_bytes
+        self._room = room
         self._held = bytearray()
         self._skipping = False
+        self._given_up: Skipped | None = None
 
-    def feed(self, chunk: bytes) -> Iterator[bytes | Oversize]:
+    def feed(self, chunk: bytes) -> Iterator[bytes | Skipped]:
         """The lines that this chunk ends. It is lazy, so that a changed limit holds from the next line on."""
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
             yield from self._add(piece)
-            if not self._skipping:
-                yield bytes(self._held)
-            self._skipping = False
-            self._held.clear()
+            if self._given_up is not None:
+                yield self._given_up
+            elif not self._skipping:
+                line = bytes(self._held)
+                self._let_go()
+                yield line
+            self._skipping, self._given_up = False, None
+            self._let_go()
         yield from self._add(rest)
+        if self._held:
+            self._room.begin_wait(self)
 
-    def _add(self, piece: bytes) -> Iterator[Oversize]:
-        if self._skipping:
+    def make_room(self) -> None:
+        """Gives the line up. The client hears of it at the end of that line."""
+        self._given_up = Skipped(bytes(self._held[:HEAD_BYTES]), made_room=True)
+        self._held.clear()
+
+    def close(self) -> None:
+        self._let_go()
+
+    def _add(self, piece: bytes) -> Iterator[Skipped]:
+        if self._skipping or self._given_up is not None:
             return
         if len(self._held) + len(piece) > self.limit_bytes:
             head = bytes(self._held[:HEAD_BYTES]) + piece[:HEAD_BYTES]
             self._skipping = True
-            self._held.clear()
-            yield Oversize(head[:HEAD_BYTES])
-        else:
+            self._let_go()
+            yield Skipped(head[:HEAD_BYTES])
+        elif piece:
             self._held += piece
+            self._room.hold(self, len(piece))
+
+    def _let_go(self) -> None:
+        self._held.clear()
+        self._room.forget(self)
 
 
 class Window:

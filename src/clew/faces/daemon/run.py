@@ -37,8 +37,8 @@ COLLECT_AFTER = (20_000, 20, 50)
 """Thresholds of the garbage collector. A request makes thousands of short-lived objects and hardly any cycle, and a
 full collection takes as long as half a request."""
 
-SPARE_FILES = 128
-"""Open files beside one for each client: the store, models, the log."""
+SPARE_FILES = 256
+"""Open files beside one for each client: the store, models, the log, clients that have not signed in or leave."""
 
 
 def serve(config: Config, open_memory: Callable[[Config], MemoryApi]) -> int:
