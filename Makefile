@@ -24,6 +24,7 @@ test: setup lint ## Lint, type-check and run the tests that guard every promise
 test-long: setup ## Run the long tests: real hosts, documentation recipes, many kills, large stores
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long
 	$(BIN)/python -m bench.assemble_ratio
+	$(BIN)/python -m bench.fact_ratio
 
 test-all: test test-long ## Run every test
 

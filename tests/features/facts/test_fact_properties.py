@@ -16,7 +16,7 @@ from clew.core.predicates import registry
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
 from clew.features.facts.log import Assertion, Entry
-from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.replay import FOREVER_MS, Fact, Facts
 from tests.conftest import FixedClock
 from tests.testing.daemons import short_folder
 from tests.testing.effort import effort
@@ -115,6 +115,31 @@ def test_entries_in_any_order_and_in_any_steps_give_identical_bytes(log: list[En
     assert stepwise.canonical() == whole.canonical()
     again = Facts(REGISTRY, [*shuffled, *log])
     assert again.canonical() == whole.canonical()
+
+
+@given(logs)
+def test_facts_kept_entry_by_entry_are_those_of_a_full_replay(log: list[Entry]) -> None:
+    """Clew replays only what an entry may change; as of a recorded moment, it replays all."""
+    stepwise = Facts(REGISTRY)
+    for entry in log:
+        stepwise.add([entry])
+        for at_ms in range(20):
+            assert stepwise.current(at_ms=at_ms) == stepwise.as_of(at_ms, FOREVER_MS - 1)
+    recorded = {}
+    for each in stepwise.assertions():
+        name = each.key[0], each.predicate
+        recorded[name] = max(each.recorded_ms, recorded.get(name, 0))
+    for (subject, predicate), last_ms in recorded.items():
+        assert stepwise.last_recorded_ms(subject, predicate) == last_ms
+
+
+def test_an_assertion_leaves_the_facts_of_other_values_as_they_are() -> None:
+    """The cost of an assertion does not grow with the facts of its subject."""
+    facts = Facts(REGISTRY, [said(f"f{number}", f"v{number}", 0, predicate="uses") for number in range(300)])
+    before = [facts.get(f"f{number}") for number in range(300)]
+    facts.add([said("new", "another", 1, recorded=400, predicate="uses")])
+    assert all(facts.get(f"f{number}") is fact for number, fact in enumerate(before))
+    assert len(facts.timeline("billing", "uses")) == 301
 
 
 @given(logs)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from functools import cached_property
+from itertools import chain, groupby, islice
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +20,10 @@ from clew.features.facts.log import Assertion, Entry, Invalidation
 from clew.text.terms import fold
 
 FOREVER_MS = 2**63 - 1
+
+Lane = tuple[str, ...]
+"""A predicate that takes one value at a time, or a predicate and a value. Facts of two lanes end each other by name
+alone, so each lane is replayed by itself."""
 
 
 class Fact(Struct, frozen=True, kw_only=True, gc=False):
@@ -74,13 +79,28 @@ def replay(
 
     The first assertion gives the subject its spelling.
     """
-    subject = min(assertions, key=lambda each: (each.recorded_ms, each.id)).subject
-    lanes: dict[tuple[str, ...], list[_Span]] = {}
+    subject = min(map(_spelling, assertions))[-1]
+    lanes: dict[Lane, list[Assertion]] = {}
     for assertion in assertions:
-        _, predicate, value = assertion.key
-        lane = (predicate,) if registry.is_single(predicate) else (predicate, value)
-        lanes.setdefault(lane, []).append(_span(assertion, endings.get(assertion.id, ())))
-    return tuple(_fact(subject, run) for lane in sorted(lanes) for run in _runs(sorted(lanes[lane], key=_Span.order)))
+        lanes.setdefault(_lane(assertion, registry), []).append(assertion)
+    return tuple(fact for lane in sorted(lanes) for fact in _replay_lane(subject, lanes[lane], endings))
+
+
+def _replay_lane(
+    subject: str, assertions: Sequence[Assertion], endings: Mapping[str, Sequence[Ending]]
+) -> tuple[Fact, ...]:
+    spans = sorted((_span(each, endings.get(each.id, ())) for each in assertions), key=_Span.order)
+    return tuple(_fact(subject, run) for run in _runs(spans))
+
+
+def _lane(assertion: Assertion, registry: Registry) -> Lane:
+    _, predicate, value = assertion.key
+    return (predicate,) if registry.is_single(predicate) else (predicate, value)
+
+
+def _spelling(assertion: Assertion) -> tuple[int, str, str]:
+    """The subject as it is written; the least of all assertions is that of the first."""
+    return assertion.recorded_ms, assertion.id, assertion.subject
 
 
 class _Span(NamedTuple):
@@ -182,6 +202,20 @@ def _fact(subject: str, run: _Run) -> Fact:
     )
 
 
+@dataclass(frozen=True)
+class _Subject:
+    """The facts of one subject by lane. It never changes: a reader holds all of one moment."""
+
+    lanes: Mapping[Lane, tuple[Fact, ...]]
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        return tuple(chain.from_iterable(self.lanes[lane] for lane in sorted(self.lanes)))
+
+
+_NOTHING = _Subject({})
+
+
 class Facts:
     """All facts of one collection, kept up to date entry by entry.
 
@@ -194,24 +228,25 @@ class Facts:
         """Ids of records that are no entries."""
         self._assertions: dict[str, Assertion] = {}
         self._invalidations: dict[str, Invalidation] = {}
-        self._of_subject: dict[str, list[Assertion]] = {}
+        self._of_subject: dict[str, dict[Lane, list[Assertion]]] = {}
+        self._spellings: dict[str, tuple[int, str, str]] = {}
+        self._last_recorded_ms: dict[tuple[str, str], int] = {}
         self._taken_back: dict[str, list[Invalidation]] = {}
         self._superseded_by: dict[str, list[Assertion]] = {}
         """Both by the assertion that an entry names, whether that is known yet or not."""
         self._citing: dict[str, list[str]] = {}
-        self._replayed: dict[str, tuple[Fact, ...]] = {}
+        self._replayed: dict[str, _Subject] = {}
         self._by_id: dict[str, Fact] = {}
         self.add(entries, malformed)
 
     def add(self, entries: Iterable[Entry], malformed: Iterable[str] = ()) -> None:
         """Take in entries; one that is known already changes nothing."""
-        touched: dict[str, None] = {}
+        touched: dict[str, dict[Lane, None]] = {}
         for entry in entries:
-            touched.update(dict.fromkeys(self._take_in(entry)))
-        for name in touched:
-            found = self._replay(name, FOREVER_MS)
-            self._by_id.update((assertion.id, fact) for fact in found for assertion in fact.assertions)
-            self._replayed[name] = found
+            for name, lane in self._take_in(entry):
+                touched.setdefault(name, {})[lane] = None
+        for name, lanes in touched.items():
+            self._refresh(name, lanes)
         self.malformed += tuple(malformed)
 
     # --- reading ----------------------------------------------------------------------------------------
@@ -243,8 +278,18 @@ class Facts:
 
     def timeline(self, subject: str, predicate: str | None = None) -> tuple[Fact, ...]:
         """All facts of a subject, oldest first, also those that never held."""
-        found = (fact for fact in self._replayed.get(fold(subject), ()) if predicate in (None, fact.predicate))
-        return tuple(sorted(found, key=_in_time))
+        lanes = self._replayed.get(fold(subject), _NOTHING).lanes
+        found = (facts for lane, facts in lanes.items() if predicate in (None, lane[0]))
+        return tuple(sorted(chain.from_iterable(found), key=in_time))
+
+    def beside(self, fact: Fact) -> tuple[Fact, ...]:
+        """The facts of its lane, itself among them: all that it can end without naming them."""
+        first = fact.assertions[0]
+        return self._replayed.get(first.key[0], _NOTHING).lanes.get(_lane(first, self.registry), ())
+
+    def last_recorded_ms(self, subject: str, predicate: str) -> int | None:
+        """When Clew last recorded an assertion of a subject and a predicate."""
+        return self._last_recorded_ms.get((fold(subject), predicate))
 
     def successor(self, fact: Fact) -> Fact | None:
         """The fact that ended one."""
@@ -256,7 +301,7 @@ class Facts:
     def subjects(self, after: int = 0) -> Iterator[tuple[int, tuple[Fact, ...]]]:
         """The facts of each subject, in the order in which subjects were first named, each with its place from 1."""
         names = list(islice(list(self._replayed), after, None))
-        return ((place, self._replayed[name]) for place, name in enumerate(names, after + 1))
+        return ((place, self._replayed[name].facts) for place, name in enumerate(names, after + 1))
 
     def assertions(self) -> list[Assertion]:
         return list(self._assertions.values())
@@ -275,13 +320,13 @@ class Facts:
 
     def canonical(self) -> bytes:
         """All facts as bytes, in one order, in whichever order the entries came."""
-        facts = [fact for name in sorted(self._replayed) for fact in sorted(self._replayed[name], key=_in_time)]
+        facts = [fact for name in sorted(self._replayed) for fact in sorted(self._replayed[name].facts, key=in_time)]
         return msgspec.json.encode({"facts": facts, "malformed": sorted(self.malformed)})
 
     # --- taking in -------------------------------------------------------------------------------------
 
-    def _take_in(self, entry: Entry) -> Iterator[str]:
-        """Note an entry, and name the subjects that it may change."""
+    def _take_in(self, entry: Entry) -> Iterator[tuple[str, Lane]]:
+        """Note an entry, and name the subjects and lanes that it may change."""
         if isinstance(entry, Assertion):
             if entry.id not in self._assertions:
                 yield from self._take_assertion(entry)
@@ -291,30 +336,52 @@ class Facts:
                 self._taken_back.setdefault(id_, []).append(entry)
                 yield from self._changed_with(id_)
 
-    def _take_assertion(self, assertion: Assertion) -> Iterator[str]:
+    def _take_assertion(self, assertion: Assertion) -> Iterator[tuple[str, Lane]]:
+        name, predicate, _ = assertion.key
         self._assertions[assertion.id] = assertion
-        self._of_subject.setdefault(assertion.key[0], []).append(assertion)
+        lanes = self._of_subject.setdefault(name, {})
+        lanes.setdefault(_lane(assertion, self.registry), []).append(assertion)
+        recorded_ms = self._last_recorded_ms.get((name, predicate), -1)
+        self._last_recorded_ms[name, predicate] = max(recorded_ms, assertion.recorded_ms)
         for ref in dict.fromkeys(assertion.sources):
             self._citing.setdefault(ref, []).append(assertion.id)
         for id_ in dict.fromkeys(assertion.supersedes):
             self._superseded_by.setdefault(id_, []).append(assertion)
+        spelling = _spelling(assertion)
+        if spelling < self._spellings.setdefault(name, spelling):
+            self._spellings[name] = spelling
+            yield from ((name, lane) for lane in lanes)  # all are spelt like the first
         yield from self._changed_with(assertion.id)
 
-    def _changed_with(self, id_: str) -> Iterator[str]:
-        """The subject of an assertion, and of those it supersedes: one that never held supersedes nothing."""
+    def _changed_with(self, id_: str) -> Iterator[tuple[str, Lane]]:
+        """The lane of an assertion, and of those it supersedes: one that never held supersedes nothing."""
         assertion = self._assertions.get(id_)
         if assertion is not None:
-            yield assertion.key[0]
             superseded = (self._assertions.get(target) for target in assertion.supersedes)
-            yield from (other.key[0] for other in superseded if other is not None)
+            for each in (assertion, *superseded):
+                if each is not None:
+                    yield each.key[0], _lane(each, self.registry)
 
     # --- replaying -------------------------------------------------------------------------------------
 
+    def _refresh(self, name: str, lanes: Iterable[Lane]) -> None:
+        spelling = self._spellings[name][-1]
+        fresh: dict[Lane, tuple[Fact, ...]] = {}
+        for lane in lanes:
+            assertions = self._of_subject[name][lane]
+            endings = {each.id: self._endings(each.id, FOREVER_MS) for each in assertions}
+            fresh[lane] = _replay_lane(spelling, assertions, endings)
+        self._by_id.update((each.id, fact) for facts in fresh.values() for fact in facts for each in fact.assertions)
+        self._replayed[name] = _Subject({**self._replayed.get(name, _NOTHING).lanes, **fresh})
+
     def _known(self, name: str, recorded_ms: int) -> tuple[Fact, ...]:
-        return self._replayed.get(name, ()) if recorded_ms == FOREVER_MS else self._replay(name, recorded_ms)
+        if recorded_ms == FOREVER_MS:
+            return self._replayed.get(name, _NOTHING).facts
+        return self._replay(name, recorded_ms)
 
     def _replay(self, name: str, recorded_ms: int) -> tuple[Fact, ...]:
-        known = [each for each in list(self._of_subject.get(name, ())) if each.recorded_ms <= recorded_ms]
+        lanes = [list(lane) for lane in list(self._of_subject.get(name, {}).values())]
+        known = [each for lane in lanes for each in lane if each.recorded_ms <= recorded_ms]
         endings = {assertion.id: self._endings(assertion.id, recorded_ms) for assertion in known}
         return replay(known, endings, self.registry) if known else ()
 
@@ -333,5 +400,5 @@ class Facts:
         return min((_own_end(assertion), *ends)) > assertion.valid_from_ms
 
 
-def _in_time(fact: Fact) -> tuple[int, int, str]:
+def in_time(fact: Fact) -> tuple[int, int, str]:
     return fact.valid_from_ms, fact.recorded_ms, fact.id

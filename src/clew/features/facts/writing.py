@@ -31,10 +31,11 @@ from clew.features.facts.log import (
 )
 from clew.features.facts.operations import FactReceipt, FactsAssert, FactsInvalidate
 from clew.features.facts.queries import views
-from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.replay import Fact, Facts, in_time
 from clew.features.facts.truth import FactViews, known_facts, supports
 from clew.kernel.intake import (
     Intake,
+    check_names,
     check_unicode,
     checked_ts,
     draft_of,
@@ -59,6 +60,7 @@ STEERING = "it reads like an attempt to steer its reader, so nothing was written
 
 @serves(FactsAssert)
 def assert_fact(parts: Parts, request: FactsAssert) -> FactReceipt:
+    check_names(parts, request.user_id, None)
     return write(parts, request, by="assert")
 
 
@@ -249,9 +251,8 @@ def _runs_into(later: Assertion, assertion: Assertion) -> bool:
 
 def _next_recorded_ms(known: Facts, assertion: Assertion) -> int:
     """A moment after every record of the same subject and predicate, even where the clock stepped back."""
-    lane = known.timeline(assertion.subject, assertion.predicate)
-    before = max((each.recorded_ms for fact in lane for each in fact.assertions), default=-1)
-    return max(assertion.recorded_ms, before + 1)
+    before_ms = known.last_recorded_ms(assertion.subject, assertion.predicate)
+    return assertion.recorded_ms if before_ms is None else max(assertion.recorded_ms, before_ms + 1)
 
 
 def _free_id(known: Facts, assertion: Assertion, named: Sequence[str]) -> str:
@@ -327,8 +328,10 @@ def _receipt(parts: Parts, user_id: str | None, id_: str, is_new: bool, redacted
     if fact is None:
         raise NotFound(f"the fact {id_} was removed while it was written")
     by_it = {assertion.id for assertion in fact.assertions}
-    named = (known.get(target) for assertion in fact.assertions for target in assertion.supersedes)
-    near = (*known.timeline(fact.subject, fact.predicate), *(other for other in named if other is not None))
+    named = [known.get(target) for assertion in fact.assertions for target in assertion.supersedes]
+    others = [other for other in named if other is not None]
+    alike = [other for other in others if (other.subject, other.predicate) == (fact.subject, fact.predicate)]
+    near = (*sorted((*known.beside(fact), *alike), key=in_time), *others)
     ended = {other.id: other for other in near if other.ended_by in by_it and other.id != fact.id}
     shown, *gone = views(parts, known, [fact, *ended.values()])
     return FactReceipt(fact=shown, new=is_new, ended=tuple(gone), redacted=tuple(dict.fromkeys(redacted)))
