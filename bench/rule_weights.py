@@ -48,7 +48,7 @@ CHAT_TURNS = 600
 """Of each file of public talk in another language."""
 CHATS = {"zh": "Zh", "ja": "Jp", "ko": "Ko"}
 MOST_FEATURES = 4_000
-LEAST_TURNS, LEAST_WORDS = 3, 10
+LEAST_OF_FEATURE, LEAST_OF_WORD = 3, 10
 """Sentences in which a feature or a word must occur to be learnt."""
 EASE, MEANING_EASE = 2.0, 2.0
 MEANING_SCALE = 8.0
@@ -200,9 +200,9 @@ def _table(examples: Sequence[Example], names: Sequence[str]) -> Table:
 def _train(examples: Sequence[Example]) -> tuple[list[str], Floats]:
     """The features that tell most, and their weights; behind them those of a point, and the bias."""
     words = Counter(word.text for one in examples for word in set(one.reading.sentence.words))
-    known = {word for word, count in words.items() if count >= LEAST_WORDS}
+    known = {word for word, count in words.items() if count >= LEAST_OF_WORD}
     counts = Counter(name for one in examples for name in one.reading.features(known))
-    names = sorted(name for name, count in counts.items() if count >= LEAST_TURNS)
+    names = sorted(name for name, count in counts.items() if count >= LEAST_OF_FEATURE)
     weights = _fit_table(examples, names)
     telling = np.argsort(-np.abs(weights[:-2]), kind="stable")[:MOST_FEATURES]
     names = sorted(names[at] for at in telling)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from clew.api import AddHint, Message, ReadJournal
+from clew.api import AddHint, EnsureCollections, Event, Message, Pack, PlansAdd, ReadJournal
 from clew.core.collections import Collection
 from clew.engine import Memory
 from clew.errors import InvalidInput
@@ -161,3 +161,78 @@ def test_a_policy_of_sessions_is_none_of_a_collection_without_an_owner(
     parts = open_memory(redaction_scopes=("session:*=off",))._parts
     assert policy_of(parts, Collection(collection)) is Policy.SECRETS
     assert policy_of(parts, Collection("session_raw:s")) is Policy.OFF
+
+
+# --- names ---------------------------------------------------------------------------------------------------
+
+
+KEEPS_A_NAME: dict[str, Callable[[Memory, str], object]] = {
+    "session": lambda memory, name: memory.ingest(name, "user", "hello"),
+    "user": lambda memory, name: memory.ingest("s", "user", "hello", user_id=name),
+    "turn": lambda memory, name: memory.ingest("s", "user", "hello", id=name),
+    "collection": lambda memory, name: memory.put(name, "m", "hello"),
+    "record": lambda memory, name: memory.put("notes", name, "hello"),
+    "empty collection": lambda memory, name: memory.call(EnsureCollections(collections=(name,))),
+    "hint": lambda memory, name: memory.call(AddHint(hook="end", session_id=name, details={})),
+    "id of a hint": lambda memory, name: memory.call(AddHint(hook="end", id=name, details={})),
+    "event": lambda memory, name: memory.capture(Event(text="ran", id=name, session_id="s")),
+    "session of an event": lambda memory, name: memory.capture(Event(text="ran", session_id=name)),
+    "user of a plan": lambda memory, name: memory.call(PlansAdd(what="Call Ben", condition="later", user_id=name)),
+    "scope of a trace": lambda memory, name: memory.call(Pack(query="hello", user_id=name)),
+    "project of a trace": lambda memory, name: memory.call(Pack(query="hello", project=name)),
+}
+
+
+@pytest.mark.requirement("CAPTURE-3")
+@pytest.mark.parametrize("keep", KEEPS_A_NAME.values(), ids=KEEPS_A_NAME)
+@pytest.mark.parametrize("name", [SECRET, f"chat-of {SECRET}", "password=hunter2!x"])
+def test_a_name_that_holds_a_secret_is_refused_and_not_repeated(
+    memory: Memory, keep: Callable[[Memory, str], object], name: str
+) -> None:
+    with pytest.raises(InvalidInput, match="holds a secret") as refused:
+        keep(memory, name)
+    assert SECRET not in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+    assert memory.call(ReadJournal(session_id=None, limit=10)).entries == ()
+    assert memory.list("session_raw:s").records == ()
+
+
+@pytest.mark.requirement("CAPTURE-3")
+@pytest.mark.parametrize(
+    "name",
+    ["123e4567-e89b-12d3-a456-426614174000", "toolu_01A09q90qw90lq917835lq9k", "agent:main:web_V1StGXR8Z5jdHi6BmyT"],
+)
+def test_a_name_that_only_looks_made_by_chance_is_kept(memory: Memory, name: str) -> None:
+    assert memory.ingest(name, "user", "hello", user_id=name, id=name).stored
+
+
+# --- over two turns ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("CAPTURE-3")
+@pytest.mark.parametrize("before", ["What is your API key?", f"it is {SECRET}", "the key is sk-abc", "我的密码："])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_turn_of_one_random_word_after_a_word_for_a_secret_is_cut(
+    memory: Memory, before: str, together: bool
+) -> None:
+    turns = [Message(role="assistant", text=before, id="a"), Message(role="user", text="`q8Zr2LmX0vTy7KpW`", id="b")]
+    for batch in [turns] if together else [turns[:1], turns[1:]]:
+        receipts = memory.ingest_batch("s", batch).receipts
+    assert memory.get("session_raw:s", "b").records[0].text == "`[redacted:generic-secret]`"
+    assert receipts[-1].redacted == ("generic-secret",)
+
+
+@pytest.mark.requirement("CAPTURE-3")
+def test_a_turn_of_one_word_after_any_other_turn_stays(memory: Memory) -> None:
+    memory.ingest("s", "assistant", "The token works now. Which build was it?", id="a")
+    memory.ingest("s", "user", "q8Zr2LmX0vTy7KpW", id="b")
+    assert memory.get("session_raw:s", "b").records[0].text == "q8Zr2LmX0vTy7KpW"
+
+
+def test_an_answer_with_a_secret_that_comes_in_again_later_is_the_same_turn(memory: Memory) -> None:
+    memory.ingest("s", "assistant", "What is the password?", id="asked")
+    memory.ingest("s", "user", "xK9v-Qm27-Lp4w", id="answer")
+    memory.ingest("s", "assistant", "Thank you, I am in.", id="later")
+    again = memory.ingest("s", "user", "xK9v-Qm27-Lp4w", id="answer")
+    assert again.duplicate
+    assert "xK9v" not in "".join(turn.text for turn in memory.list("session_raw:s").records)

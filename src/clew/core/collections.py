@@ -219,7 +219,7 @@ class Collection(str):
     @classmethod
     def named(cls, name: str) -> Self:
         """The collection that a caller names. Raises InvalidInput where that can name none."""
-        return cls(checked_id(name, "collection"))
+        return cls(checked_id(name, "collection", _LONGEST_NAME))
 
     @classmethod
     def session(cls, session_id: str) -> Self:
@@ -324,9 +324,10 @@ def _parts(name: str) -> _Parts:
 
 @lru_cache(maxsize=8192)
 def _read(name: str) -> _Parts:
-    is_archive = name.startswith(_ARCHIVE)
-    while name.startswith(_ARCHIVE):
-        name = name[len(_ARCHIVE) :]
+    start = 0
+    while name.startswith(_ARCHIVE, start):
+        start += len(_ARCHIVE)
+    is_archive, name = start > 0, name[start:]
     first, colon, rest = name.partition(":")
     kind = CollectionKind(first) if first in set(CollectionKind) else CollectionKind.OTHER
     is_own = kind is CollectionKind.GLOBAL and colon != ""  # `global:x` is a program's own, and not everybody's

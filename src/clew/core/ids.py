@@ -9,14 +9,16 @@ from collections.abc import Iterable
 from clew.errors import InvalidInput
 
 MAX_ID_LENGTH = 512
+MAX_NAME_LENGTH = 4 * MAX_ID_LENGTH + 64
+"""Of a turn's name among all turns of its user: its session, its id with every character escaped, and a number."""
 ID_BYTES = 10
 """Length of an id that Clew makes: short, since prompts quote ids; 80 bits tell the turns of any session apart."""
 
 
-def checked_id(value: str, what: str) -> str:
+def checked_id(value: str, what: str, most: int = MAX_ID_LENGTH) -> str:
     """Returns the value if it can be an id: not empty, bounded, printable. Raises InvalidInput."""
-    if not value or len(value) > MAX_ID_LENGTH:
-        raise InvalidInput(f"{what} must have 1 to {MAX_ID_LENGTH} characters, not {len(value)}")
+    if not value or len(value) > most:
+        raise InvalidInput(f"{what} must have 1 to {most} characters, not {len(value)}")
     if any(unicodedata.category(char) in ("Cc", "Cs") for char in value):
         raise InvalidInput(f"{what} must not hold control characters")
     return value

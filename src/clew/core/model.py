@@ -54,6 +54,8 @@ class Provenance(StrEnum):
     WEB = "web"
     """Text from an address outside, whoever brought it in."""
     MEMORY = "memory"
+    MODEL = "model"
+    """A statement that a model keeps by itself, see `clew.kernel.echoes`."""
     SUMMARY = "summary"
     NOTE = "note"
 
@@ -119,6 +121,7 @@ TRUST_OF_PROVENANCE: Mapping[Provenance, Trust] = {
     Provenance.TOOL_OUTPUT: Trust.UNTRUSTED,
     Provenance.WEB: Trust.UNTRUSTED,
     Provenance.MEMORY: Trust.UNKNOWN,
+    Provenance.MODEL: Trust.UNTRUSTED,
     Provenance.SUMMARY: Trust.UNKNOWN,
     Provenance.NOTE: Trust.UNKNOWN,
 }
@@ -131,6 +134,7 @@ STABILITY_OF_PROVENANCE: Mapping[Provenance, float] = {
     Provenance.TOOL_OUTPUT: 0.1,
     Provenance.WEB: 0.1,
     Provenance.MEMORY: 0.5,
+    Provenance.MODEL: 0.3,
     Provenance.SUMMARY: 0.3,
     Provenance.NOTE: 0.8,
 }

@@ -45,6 +45,7 @@ AUTHORITY_OF_PROVENANCE: Mapping[Provenance, float] = {
     Provenance.AUTHORED: 1.0,
     Provenance.NOTE: 0.9,
     Provenance.MEMORY: 0.9,
+    Provenance.MODEL: 0.85,
     Provenance.USER_TURN: 0.85,
     Provenance.ASSISTANT_TURN: 0.85,
     Provenance.SYSTEM_TURN: 0.85,

@@ -12,17 +12,19 @@ import msgspec
 
 from clew.core.collections import Collection
 from clew.core.ids import checked_id, turn_id, turn_name
-from clew.core.marks import By, Mark, set_by
-from clew.core.model import PROVENANCE_OF_ROLE, Draft, Provenance, Role, kind_named, least, role_of
+from clew.core.model import PROVENANCE_OF_ROLE, Provenance, Role, kind_named, role_of
 from clew.core.operation import JsonObject
 from clew.errors import InvalidInput
-from clew.kernel.intake import Intake, checked_ts, draft_of
+from clew.kernel.echoes import Replies, judge_record
+from clew.kernel.intake import Intake, check_names, checked_ts, draft_of, policy_of
 from clew.kernel.operations import Ingest, IngestBatch, IngestBatchReceipt, IngestReceipt, Message, Put, PutReceipt
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
 from clew.storage.protocol import NewRecord, NewTurn, Place, Task
 from clew.text.calls import render_call
 from clew.text.own_text import without_own
+from clew.text.redaction import Policy, marker
+from clew.text.redaction.across import asks_for_secret, lone_word
 from clew.text.speakers import other_writer
 
 
@@ -38,14 +40,24 @@ def ingest(parts: Parts, request: Ingest) -> IngestReceipt:
 def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
     now_ms = parts.clock.now_ms()
     seen: Counter[tuple[str, int, str]] = Counter()
+    replies = Replies(parts, request.session_id, request.user_id)
     turns = []
-    taken = []
+    taken: list[Intake] = []
+    check_names(parts, request.user_id, request.session_id)
     for message in request.messages:
+        check_names(parts, request.user_id, None, id=message.id)
         ts_ms = now_ms if message.ts is None else checked_ts(message.ts)
         message = _with_calls(message)  # noqa: PLW2901 — from here on it is the turn as it is kept
+        answer = _secret_answer(parts, request, message, taken)
+        if answer is not None:
+            message = msgspec.structs.replace(message, text=message.text.replace(answer, marker(_ANSWER_KIND)))  # noqa: PLW2901
         intake = _take_in(parts, request, message, ts_ms)
+        if answer is not None:
+            intake = replace(intake, redacted=tuple(dict.fromkeys([*intake.redacted, _ANSWER_KIND])))
+        intake = replace(intake, draft=replies.judge(intake.draft))
         same = (message.role, ts_ms, intake.draft.text)
         turns.append(_turn(parts, request, message, intake, seen[same]))
+        replies.hear(turns[-1])
         taken.append(intake)
         seen[same] += 1
     fresh = parts.store.append(turns)
@@ -59,6 +71,7 @@ def put(parts: Parts, request: Put) -> PutReceipt:
     place = Place(Collection.named(request.collection), checked_id(request.id, "id"))
     if place.collection.is_derived:
         raise InvalidInput(f"{place.collection} is written by Clew alone; nothing can be put there")
+    check_names(parts, None, None, collection=place.collection, id=place.id)
     role = request.metadata.get("role")
     ts = request.metadata.get("ts")
     intake = draft_of(
@@ -66,29 +79,16 @@ def put(parts: Parts, request: Put) -> PutReceipt:
         request.text,
         collection=place.collection,
         role=_known_role(role),
-        provenance=Provenance.MEMORY,
+        provenance=Provenance.MODEL if request.by_model else Provenance.MEMORY,
         ts_ms=checked_ts(ts) if isinstance(ts, int) and not isinstance(ts, bool) else parts.clock.now_ms(),
         metadata=request.metadata,
         kind=None if request.kind is None else kind_named(request.kind),
         source=request.source,
     )
     tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
-    draft = _trusted_no_more(parts, place, intake.draft)
+    draft = judge_record(parts, place, intake.draft)
     ((version, changed),) = parts.store.put([NewRecord(draft, place, tasks)])
     return PutReceipt(version=version, changed=changed, redacted=intake.redacted)
-
-
-def _trusted_no_more(parts: Parts, place: Place, draft: Draft) -> Draft:
-    """The same words again are trusted no more than before: leaving out where they came from does not clear them.
-
-    Where the operator has judged them, the store keeps to that.
-    """
-    for held in parts.store.get(place.collection, [place.id]):
-        lower = least((held.trust, draft.trust)) is not draft.trust
-        if lower and held.text == draft.text and set_by(held.marks, Mark.TRUST) != By.OPERATOR:
-            verdict = {name: mark for name, mark in held.marks.items() if name == Mark.TRUST}
-            return replace(draft, trust=held.trust, marks={**draft.marks, **verdict})
-    return draft
 
 
 def _known_role(name: object) -> Role | None:
@@ -97,6 +97,21 @@ def _known_role(name: object) -> Role | None:
         return role_of(name) if isinstance(name, str) else None
     except InvalidInput:
         return None
+
+
+_ANSWER_KIND = "generic-secret"
+
+
+def _secret_answer(parts: Parts, batch: IngestBatch, message: Message, taken: list[Intake]) -> str | None:
+    """The one word of a turn, if the turn before it asked for a secret or ended in one that was cut."""
+    word = lone_word(message.text)
+    names = [Collection.raw(batch.session_id), *([] if batch.user_id is None else [Collection.turns(batch.user_id)])]
+    if word is None or policy_of(parts, *names) is Policy.OFF:
+        return None
+    own = parts.store.seqs(names[0], [message.id]) if message.id is not None else ()  # it may come in once more
+    earlier = taken[-1:] or parts.store.newest(names[0], next(iter(own), None), 1)
+    before = [item.draft.text if isinstance(item, Intake) else item.text for item in earlier]
+    return word if before and asks_for_secret(before[0]) else None
 
 
 def _take_in(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int) -> Intake:

@@ -6,6 +6,7 @@ it: a text that reads like an attempt to steer its reader is quarantined until s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -32,7 +33,7 @@ from clew.text.grading import importance
 from clew.text.grading.kinds import kind_of_text
 from clew.text.injection import suspect
 from clew.text.own_text import without_own
-from clew.text.redaction import Policy, redact, redact_json
+from clew.text.redaction import Policy, redact, redact_json, secret_in_name
 from clew.text.terms import analyse, lexical_text, pack, signs
 
 MAX_TS_MS = 253_402_300_799_999  # the last millisecond of the year 9999
@@ -150,6 +151,22 @@ def policy_of(parts: Parts, *collections: Collection) -> Policy:
     return Policy(parts.config.redaction_of(*collections))
 
 
+def check_names(parts: Parts, user_id: str | None, session_id: str | None, **names: str | None) -> None:
+    """Refuses names that hold a secret: Clew keeps a name as it is, and shows it wherever it cites a record.
+
+    Every operation that keeps a new name asks here. Old names that hold one can still be read and purged.
+    """
+    owners = [] if user_id is None else [Collection.memories(user_id)]
+    owners += [] if session_id is None else [Collection.session(session_id)]
+    owners += [Collection(name) for what, name in names.items() if what == "collection" and name is not None]
+    if policy_of(parts, *owners) is Policy.OFF:
+        return
+    for what, name in {"userId": user_id, "sessionId": session_id, **names}.items():
+        kind = None if name is None else secret_in_name(name)
+        if kind is not None:
+            raise InvalidInput(f"{what} holds a secret ({kind}); choose a name without one")
+
+
 def redact_value(parts: Parts, value: Any, *collections: Collection) -> Any:
     """JSON, redacted by the policy of these collections."""
     return redact_json(value, policy_of(parts, *collections))[0]
@@ -161,7 +178,7 @@ def search_terms(text: str, speaker: str | None, ts_ms: int) -> bytes:
     return pack(analyse(lexical_text(own, speaker, ts_ms)), signs(own, speaker, ts_ms))
 
 
-def speaker_in(metadata: JsonObject) -> str | None:
+def speaker_in(metadata: Metadata) -> str | None:
     speaker = metadata.get("speaker")
     return speaker if isinstance(speaker, str) and speaker else None
 
@@ -200,13 +217,39 @@ def check_size(what: str, encode: Callable[[], bytes], limit: int) -> None:
         raise TooLarge(f"{what} has {size} bytes; the limit is {limit} (setting max_text_bytes)")
 
 
+def check_json(what: str, value: Any, limit: int) -> None:
+    """Refuses a value that could not come back as it was given, and one that is too long."""
+    try:
+        trouble = _not_json(value)
+    except RecursionError:
+        trouble = "it is nested too deeply"
+    if trouble is not None:
+        raise InvalidInput(f"{what} must be JSON: {trouble}")
+    check_size(what, lambda: msgspec.json.encode(value), limit)
+
+
+def _not_json(value: Any) -> str | None:
+    """Why a value is no JSON; None where it is. An encoder would make something else of most of these."""
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            return "every key must be a text"
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return next(filter(None, map(_not_json, value)), None)
+    if isinstance(value, int):
+        return None if -(2**63) <= value < 2**64 else "a whole number must fit into 64 bits"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{value} is no number"
+    return None if value is None or isinstance(value, str) else f"it holds a {type(value).__name__}"
+
+
 def _half_a_character(what: str) -> InvalidInput:
     return InvalidInput(f"{what} must be valid Unicode; it holds half of a surrogate pair")
 
 
 def _check_sizes(parts: Parts, text: str, metadata: JsonObject) -> None:
     check_size("text", text.encode, parts.config.max_text_bytes)
-    check_size("metadata", lambda: msgspec.json.encode(metadata), parts.config.max_text_bytes)
+    check_json("metadata", metadata, parts.config.max_text_bytes)
 
 
 def _names_source(metadata: JsonObject) -> bool:

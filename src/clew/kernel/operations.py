@@ -298,6 +298,9 @@ class Put(Request[PutReceipt], frozen=True):
     """The text, at most `max_text_bytes`."""
     source: str | None = None
     """The outside address the text came from; what has one is never trusted."""
+    by_model: bool = False
+    """Whether a model keeps it by itself. Such a statement is recalled only on request until a turn of the user says
+    the same, or the operator confirms it."""
     kind: str | None = None
     """`fact`, `preference`, `decision`, `task`, `plan`, `observation`, `event` or `note`; else what its words say
     it is."""

@@ -68,6 +68,8 @@ class Worker:
     """The tasks that it takes off the store's queue."""
     needs_meaning: bool = True
     """Whether only the process that embeds may do it."""
+    is_due: Callable[[Parts], bool] | None = None
+    """Whether there is work, for one that takes no tasks and needs no meaning."""
 
 
 class Indexer:
@@ -164,7 +166,7 @@ class Indexer:
     def _catch_up(self) -> None:
         """Once: queue texts that an earlier process left without a vector and without a place in the queue."""
         if not self._caught_up.is_set():
-            if self._parts.meaning.usable:
+            if self._parts.store.model() is not None:
                 self._parts.store.queue_missing_vectors()
             self._caught_up.set()
             self._give_way(STEP_WAIT_SECONDS)
@@ -195,11 +197,7 @@ class Indexer:
 
     def _work_without_meaning(self) -> bool:
         """Any process may do this, but the lock stays free for one that has an embedder."""
-        waiting = [
-            worker
-            for worker in self._workers
-            if not worker.needs_meaning and worker.task and self._parts.store.queued(worker.task, 1)
-        ]
+        waiting = [worker for worker in self._workers if not worker.needs_meaning and self._has_work(worker)]
         if not waiting or not self._lock.acquire():
             return False
         try:
@@ -207,6 +205,11 @@ class Indexer:
         finally:
             if not self._is_able():
                 self._lock.release()
+
+    def _has_work(self, worker: Worker) -> bool:
+        if worker.is_due is not None:
+            return worker.is_due(self._parts)
+        return worker.task is not None and bool(self._parts.store.queued(worker.task, 1))
 
     def _embed_some(self) -> bool:
         meaning, store = self._parts.meaning, self._parts.store

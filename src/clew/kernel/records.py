@@ -13,7 +13,7 @@ from clew.core.ids import checked_id
 from clew.core.model import Provenance, Record
 from clew.core.operation import Done
 from clew.errors import InvalidInput, NotFound, RawHistoryProtected
-from clew.kernel.intake import check_size, check_unicode, checked_ts, redact_value
+from clew.kernel.intake import check_json, check_names, check_size, check_unicode, checked_ts, redact_value
 from clew.kernel.operations import (
     AddHint,
     Clear,
@@ -44,7 +44,7 @@ MAX_CHARS = 1 << 30
 
 @serves(Get)
 def get(parts: Parts, request: Get) -> Records:
-    found = tuple(map(view, parts.store.get(request.collection, request.ids)))
+    found = tuple(map(view, parts.store.get(request.collection, request.ids, strict=True)))
     if request.max_chars is None:
         return Records(records=found)
     max_chars = checked_limit(request.max_chars, MAX_CHARS, "maxChars")
@@ -93,14 +93,18 @@ def clear(parts: Parts, request: Clear) -> Done:
 
 @serves(EnsureCollections)
 def ensure_collections(parts: Parts, request: EnsureCollections) -> Done:
-    parts.store.ensure([Collection.named(name) for name in request.collections])
+    names = [Collection.named(name) for name in request.collections]
+    for name in names:
+        check_names(parts, None, None, collection=name)
+    parts.store.ensure(names)
     return Done(count=len(request.collections))
 
 
 @serves(AddHint)
 def add_hint(parts: Parts, request: AddHint) -> Done:
-    check_size("details", lambda: msgspec.json.encode(request.details), MAX_HINT_BYTES)
+    check_json("details", request.details, MAX_HINT_BYTES)
     check_size("hook", request.hook.encode, MAX_HINT_BYTES)
+    check_names(parts, None, request.session_id, id=request.id)
     scope = () if request.session_id is None else (Collection.session(request.session_id),)
     given = request.details if request.id is None else {**request.details, "id": checked_id(request.id, "id")}
     hook, details = redact_value(parts, [request.hook, given], *scope)
@@ -150,7 +154,7 @@ def find_record(parts: Parts, ref: str) -> Record:
     check_unicode("ref", ref)
     for collection, id_ in readings_of(ref):
         for name in (collection, collection.archive):
-            found = parts.store.get(name, [id_])
+            found = parts.store.get(name, [id_], strict=True)
             if found:
                 return found[0]
     raise NotFound(f"there is no record {ref[:200]!r}")

@@ -139,18 +139,24 @@ def test_what_is_remembered_is_found_is_kept_once_and_stays_the_assistants_words
         assert (first["new"], again["new"], again["ref"]) == (True, False, first["ref"])
         found = await called(client, "search", query="where is Heron deployed from")
         assert [(line["ref"], line["who"]) for line in found["lines"]] == [(first["ref"], "assistant")]
-        found_again = await packed(client, query="deploy Heron")
-        assert (found_again.count('"ref":'), f'"ref":"{first["ref"]}"' in found_again) == (1, True)
+        assert "left out for lack of trust" in await packed(client, query="deploy Heron")
+
+    async def ask_again(client: Client) -> None:
+        found = await packed(client, query="deploy Heron")
+        assert f'"ref":"{ref_of_memory}"' in found
 
     with short_folder() as data_dir:
         with_stdio(data_dir, work)
         with opened(data_dir) as memory:
             (record,) = memory.list("user:ann").records
-            assert (record.role, record.provenance, record.trust) == ("assistant", "memory", "unknown")
+            assert (record.role, record.provenance, record.trust) == ("assistant", "model", "untrusted")
             assert record.metadata == {"role": "assistant", "via": "mcp"}
             assert record.marks["kind"]["value"] == "decision"
             assert record.version == 1
             assert memory.guidance(user_id="ann").items == ()
+            ref_of_memory = f"user:ann/{record.id}"
+            memory.review(ref_of_memory, "confirm")
+        with_stdio(data_dir, ask_again)
 
 
 def test_what_is_remembered_from_outside_is_not_trusted_and_secrets_and_orders_are_held_back() -> None:

@@ -195,7 +195,7 @@ def test_a_summary_is_written_in_the_light_of_earlier_ones_as_far_as_they_fit(ap
 def test_a_summary_is_trusted_no_more_than_the_worst_of_its_sources(api: MemoryApi, sid: str) -> None:
     for number in range(4):
         api.ingest(sid, "user", told(number))
-        api.ingest(sid, "tool" if number == 1 else "assistant", told(number))
+        api.ingest(sid, *(("tool", "rsync sent 14 files, skipped 2") if number == 1 else ("assistant", told(number))))
     talk(api, sid, 40)
     squeeze(api, sid, 4)
     shown = {node.id: node for node in api.show_session(sid).summaries}

@@ -116,7 +116,8 @@ def test_a_quarantined_summary_is_named_in_a_higher_one_and_not_quoted(memory: M
 
 @pytest.mark.requirement("COMP-4")
 def test_a_summary_is_written_in_the_light_of_no_less_trusted_one(memory: Memory) -> None:
-    talk(memory, 5, role="tool_result")
+    for number in range(5):
+        say(memory, "tool_result", f"{told(number).replace(' ', '-')}", f"t{number}", number)
     talk(memory, 14, start=5)
     made = [node for node in squeeze(memory) if node.level == 1]
     trusts = {node.id: trust_of(memory, node) for node in made}

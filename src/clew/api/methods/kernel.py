@@ -61,11 +61,12 @@ class KernelMethods(Calls):
 
     def put(
         self, collection: str, id: str, text: str, metadata: JsonObject | None = None, *, source: str | None = None,
-        kind: str | None = None,
+        by_model: bool = False, kind: str | None = None,
     ) -> PutReceipt:  # fmt: skip
         """Stores a record under an id of the caller's. The same id again replaces it."""
         return self.call(Put(
-            collection=collection, id=id, text=text, source=source, kind=kind, metadata=metadata or {},
+            collection=collection, id=id, text=text, source=source, by_model=by_model, kind=kind,
+            metadata=metadata or {},
         ))  # fmt: skip
 
     def delete(self, collection: str, *ids: str) -> Done:
@@ -165,11 +166,12 @@ class AsyncKernelMethods(AsyncCalls):
 
     async def put(
         self, collection: str, id: str, text: str, metadata: JsonObject | None = None, *, source: str | None = None,
-        kind: str | None = None,
+        by_model: bool = False, kind: str | None = None,
     ) -> PutReceipt:  # fmt: skip
         """Stores a record under an id of the caller's. The same id again replaces it."""
         return await self.call(Put(
-            collection=collection, id=id, text=text, source=source, kind=kind, metadata=metadata or {},
+            collection=collection, id=id, text=text, source=source, by_model=by_model, kind=kind,
+            metadata=metadata or {},
         ))  # fmt: skip
 
     async def delete(self, collection: str, *ids: str) -> Done:

@@ -140,8 +140,8 @@ class Tools:
     ) -> Annotated[CallToolResult, shapes.Remembered]:
         """Keep one statement about the user or their work for good. The same text again is kept once.
 
-        It is kept as the assistant's words, not as the user's: it is recalled as information and never becomes a rule.
-        Secrets are cut out.
+        It is kept as the assistant's words, not as the user's, and never becomes a rule. Packs show it once a turn
+        of the user says the same; until then search and get find it. Secrets are cut out.
         """
         statement = text.strip()
         if not statement:
@@ -152,7 +152,7 @@ class Tools:
         redacted: tuple[str, ...] = ()
         if known is None or not given.items() <= known.metadata.items() or kind not in (None, render.kind_of(known)):
             metadata = given if known is None else known.metadata | given
-            redacted = self.memory.put(collection, id_, statement, metadata, kind=kind).redacted
+            redacted = self.memory.put(collection, id_, statement, metadata, kind=kind, by_model=True).redacted
         (kept,) = self.memory.get(collection, id_, max_chars=1).records
         remembered = shapes.Remembered(
             ref=f"{collection}/{id_}", new=known is None, trust=kept.trust, redacted=list(redacted)
@@ -329,6 +329,10 @@ def _describe_memory(kept: shapes.Remembered) -> str:
     if kept.trust == Trust.QUARANTINED:
         sentences.append(
             "It reads like an attempt to steer its reader; it is not recalled until the operator releases it."
+        )
+    if kept.trust == Trust.UNTRUSTED:
+        sentences.append(
+            "It is found by search; packs leave it out until the user says the same or the operator confirms it."
         )
     return " ".join(sentences)
 

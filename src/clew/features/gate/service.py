@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from clew.core.calibration import Calibration
 from clew.core.collections import Collection, CollectionKind
 from clew.core.ids import memory_id
-from clew.core.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance, Trust, least
+from clew.core.model import STABILITY_OF_PROVENANCE, TRUST_OF_PROVENANCE, Provenance, Record, Trust, least
 from clew.core.ranking import SIMILARITY_ALONE
 from clew.features.gate.operations import Gate, GateScore
 from clew.features.gate.rules import ALREADY_KEPT, MEMORY_NEIGHBOURS, TURN_NEIGHBOURS, GateParts, grade, refusal
@@ -18,6 +18,7 @@ from clew.features.trust.service import follow_sources
 from clew.index.search import Query, search
 from clew.index.vectors import Grid, decode
 from clew.kernel import intake
+from clew.kernel.echoes import confirmations
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Pace, Worker
 from clew.kernel.search import cut
@@ -32,8 +33,8 @@ def gate(parts: Parts, request: Gate) -> GateScore:
     """Grade a text as if this user said it now; nothing is kept."""
     meant = parts.meaning.of_query(cut(request.text))
     query = _query(parts, request.text, meant.vector, meant.calibration)
-    graded, held = _grade(parts, request.text, request.user_id, query, own_id=None)
-    threshold, refused = parts.config.gate_threshold, refusal(request.text, graded, held)
+    graded, near = _grade(parts, request.text, request.user_id, query, own_id=None)
+    threshold, refused = parts.config.gate_threshold, refusal(request.text, graded, near.same)
     keep = refused is None and graded.gate >= threshold
     return GateScore(**asdict(graded), threshold=threshold, keep=keep, refusal=refused)
 
@@ -103,11 +104,13 @@ def promote_turn(parts: Parts, task: QueuedTask) -> NewRecord | None:
     if task.vector is not None and calibration is not None:
         vector = decode([task.vector], len(task.vector) // 2)[0].astype(np.float32)
     query = _query(parts, draft.text, vector, calibration)
-    graded, held = _grade(parts, draft.text, user_id, query, own.id)
+    graded, near = _grade(parts, draft.text, user_id, query, own.id)
     turn = next(iter(parts.store.get(own.collection, [own.id])), None)
-    if refusal(draft.text, graded, held) is not None or graded.gate < parts.config.gate_threshold:
-        return None
     if turn is None or turn.trust is Trust.QUARANTINED:
+        return None
+    if turn.trust is not Trust.UNTRUSTED and (said := confirmations(parts, near.all, turn.ref, draft.text)):
+        parts.store.mark(said)
+    if refusal(draft.text, graded, near.same) is not None or graded.gate < parts.config.gate_threshold:
         return None
     return _memory(parts, replace(task, draft=replace(draft, trust=turn.trust)), own, user_id, graded)
 
@@ -123,17 +126,24 @@ def _query(parts: Parts, text: str, vector: Grid | None, calibration: Calibratio
     )
 
 
-def _grade(
-    parts: Parts, text: str, user_id: str | None, query: Query, own_id: str | None
-) -> tuple[GateParts, list[str]]:
-    """The grade of a text, and the memories that are so near that they may say the same."""
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """The memories that are nearest to a text, and the words of those so near that they may say the same."""
+
+    all: tuple[Record, ...] = ()
+    same: tuple[str, ...] = ()
+
+
+def _grade(parts: Parts, text: str, user_id: str | None, query: Query, own_id: str | None) -> tuple[GateParts, _Near]:
     if user_id is None:
-        return grade(text, [], []), []
-    memories = _nearest(parts, Collection.memories(user_id), query, MEMORY_NEIGHBOURS, None)
+        return grade(text, [], []), _Near()
+    kept = Collection.memories(user_id)
+    memories = _nearest(parts, kept, query, MEMORY_NEIGHBOURS, None)
     turns = _nearest(parts, Collection.turns(user_id), query, TURN_NEIGHBOURS, own_id)
-    near = [seq for seq, similarity in memories if similarity >= ALREADY_KEPT]
-    held = [record.text for record in parts.store.at(Collection.memories(user_id), near)] if near else []
-    return grade(text, [value for _, value in memories], [value for _, value in turns]), held
+    near = tuple(parts.store.at(kept, [seq for seq, _ in memories])) if memories else ()
+    so_near = {seq for seq, similarity in memories if similarity >= ALREADY_KEPT}
+    same = tuple(record.text for record in near if record.seq in so_near)
+    return grade(text, [value for _, value in memories], [value for _, value in turns]), _Near(near, same)
 
 
 def _nearest(

@@ -23,7 +23,7 @@ from clew.features.pack.state import asks_for_state, find_state
 from clew.features.pack.trace import Decision, Stopwatch, stored_trace, trace_of
 from clew.features.pack.truth import check_truth
 from clew.index.search import Query
-from clew.kernel.intake import check_project, check_unicode
+from clew.kernel.intake import check_names, check_project, check_unicode
 from clew.kernel.parts import Parts
 from clew.kernel.quoting import line_tokens
 from clew.kernel.records import checked_limit
@@ -50,6 +50,7 @@ _LEFT_OUT = {
 @serves(Pack)
 def pack(parts: Parts, request: Pack) -> Bundle:
     """The pack and its trace. Only records in the bundle count as used."""
+    check_names(parts, request.user_id, request.session_id, project=request.project)
     decision = decide(parts, request)
     places = _wake(parts, decision.shown)
     trace = trace_of(decision, [place.collection.ref(place.id) for place in places])

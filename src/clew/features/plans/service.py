@@ -30,7 +30,7 @@ from clew.features.plans.operations import (
 )
 from clew.features.plans.rules import PLAN, Plan, closing, describe, plan_in, tells_of_an_end
 from clew.kernel.derivation import at_home
-from clew.kernel.intake import draft_of
+from clew.kernel.intake import check_names, draft_of
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_limit, find_record, place_of
 from clew.kernel.services import serves
@@ -52,6 +52,7 @@ _ALL = "all"
 
 @serves(PlansAdd)
 def add(parts: Parts, request: PlansAdd) -> PlanView:
+    check_names(parts, request.user_id, None)
     what = " ".join(request.what.split())
     condition = " ".join(request.condition.split())
     day = None if request.date is None else _checked_day(request.date)

@@ -83,6 +83,8 @@ def review(parts: Parts, request: Review) -> ReviewReceipt:
     shown_in = (place.collection for place in parts.store.places(record.collection, record.id))
     reason = redact(request.reason, policy_of(parts, *shown_in)).text
     mark = {"trust": trust.value, "reason": reason or _WITHOUT_REASON[verdict]}
+    if verdict is Verdict.QUARANTINE:
+        mark["before"] = _before_quarantine(record).value
     parts.store.mark([_marking(record, trust, mark, now_ms), *plan.markings(now_ms)])
     if late := _Plan(Derivation(parts), record, trust).markings(now_ms):
         parts.store.mark(late)
@@ -117,8 +119,21 @@ def _decide(record: Record, verdict: Verdict, sources: Sequence[Record]) -> Trus
             why = f"it was made from {worst.ref}, which is {worst.trust}"
             raise InvalidInput(f"{record.ref} cannot be trusted more than its sources: {why}")
         return Trust.TRUSTED
-    own = [] if record.provenance is Provenance.SUMMARY else [TRUST_OF_PROVENANCE[record.provenance]]
+    own = [] if record.provenance is Provenance.SUMMARY else [_released(record)]
     return least([*own, *(source.trust for source in sources)])
+
+
+def _released(record: Record) -> Trust:
+    """What its origin gives. A reply that repeats a tool must not gain by having been held back meanwhile."""
+    given = TRUST_OF_PROVENANCE[record.provenance]
+    return least((given, _before_quarantine(record))) if record.trust is Trust.QUARANTINED else given
+
+
+def _before_quarantine(record: Record) -> Trust:
+    if record.trust is not Trust.QUARANTINED:
+        return _own_trust(record)
+    before = _text_of(record.marks, "before")
+    return Trust(before) if before in set(Trust) else TRUST_OF_PROVENANCE[record.provenance]
 
 
 @dataclass
