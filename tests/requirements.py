@@ -127,6 +127,6 @@ REQUIREMENTS: dict[str, str | Planned] = {
     "PERF-1": DONE,
     "PERF-2": DONE,
     "PERF-3": DONE,
-    "SAFE-1": Planned(),
+    "SAFE-1": DONE,
     "SAFE-2": DONE,
 }

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from msgspec.structs import replace
+
 from clew import __version__, api
 from clew.config import Config
 from clew.core.ids import ID_BYTES
@@ -23,7 +25,7 @@ from clew.features.authored import service as authored
 from clew.features.gate import service as gate
 from clew.features.graph import linking
 from clew.features.guidance import marking
-from clew.features.ledger import harvest
+from clew.features.ledger import artifacts, harvest
 from clew.features.lifecycle import service as lifecycle
 from clew.features.plans.service import close_by_turn
 from clew.features.upkeep import purge, verify
@@ -91,11 +93,19 @@ class Memory(api.MemoryApi):
             self._store.replace_terms(ANALYSER_VERSION, verify.terms_of)
         if unread := linking.renew(self._parts):
             _log.info("the graph was made by older rules; records that are read again for it: %d", unread)
+        artifacts.settle(self._parts)
         replayed = purge.reconcile(self._parts)
         if replayed:
             _log.warning("this copy of the store is older than its ledger; purges carried out again: %d", replayed)
         self._courtesy = Courtesy()
-        workers = (gate.worker(close_by_turn), marking.WORKER, authored.WORKER, harvest.WORKER, linking.WORKER)
+        workers = (
+            gate.worker(close_by_turn),
+            marking.WORKER,
+            authored.WORKER,
+            harvest.WORKER,
+            linking.WORKER,
+            purge.WORKER,
+        )
         self._indexer = Indexer(self._parts, workers, self._courtesy, _lock_file(config, store))
         atexit.register(self.close)  # no thread may be inside a native library when the interpreter ends
         self._indexer.start()
@@ -123,7 +133,7 @@ class Memory(api.MemoryApi):
                     answer = SERVICES[type(request)](self._parts, request)
                 if request.leaves_work:
                     self._indexer.wake()
-        return answer  # type: ignore[no-any-return]  # the request's type says which answer it is
+        return _with_damage(answer, self._store.damage())  # type: ignore[no-any-return]  # as the request's type says
 
     def close(self) -> None:
         self._indexer.close()
@@ -137,11 +147,11 @@ class Memory(api.MemoryApi):
     def _status(self) -> api.Status:
         parts = self._parts
         counts = parts.store.counts()
-        trouble = parts.meaning.health()
+        troubles = [reason for reason in (purge.trouble(parts), parts.meaning.health()) if reason]
         spool = SpoolState(str(parts.config.data_dir))
         return api.Status(
             ok=True,
-            message="ok" if trouble is None else f"degraded: {trouble}",
+            message=f"degraded: {troubles[0]}" if troubles else "ok",
             version=__version__,
             data_dir=str(parts.config.data_dir),
             turn_count=counts.user_turns,
@@ -160,7 +170,7 @@ class Memory(api.MemoryApi):
             spool_waiting=spool.waiting,
             spool_dropped=spool.dropped,
             spool_set_aside=spool.set_aside,
-            degraded=tuple(reason for reason in (trouble, self._summarizer_trouble) if reason),
+            degraded=(*troubles, *filter(None, [self._summarizer_trouble])),
         )
 
     def _flush(self, request: api.Flush) -> api.Flushed:
@@ -186,6 +196,14 @@ class Memory(api.MemoryApi):
             self._parts.indexes.forget()
             self._indexer.wake()
         return api.Done(count=count)
+
+
+def _with_damage(answer: Any, damage: tuple[str, ...]) -> Any:
+    """Says so in every answer that can, once a damaged row was left out: nobody knows what it would have changed."""
+    if not damage or not hasattr(answer, "degraded"):
+        return answer
+    shown = f"{damage[0]} (and {len(damage) - 1} more)" if len(damage) > 1 else damage[0]
+    return replace(answer, degraded=(*answer.degraded, f"the store is damaged: {shown}; run `clew verify`"))
 
 
 def _make_meaning(config: Config, store: Store, embedder: Embedder | None) -> Meaning:

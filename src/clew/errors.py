@@ -17,6 +17,7 @@
     │   ├── StoreTooNew            -32031   written by a newer Clew
     │   ├── StoreInUse             -32032   another daemon serves this data folder
     │   └── StoreCorrupt           -32033   the file is damaged
+    │       └── RecordDamaged      -32034   a record is not what was written
     └── DaemonUnreachable          -32040   no daemon answers at the endpoint
 
 Each class carries a stable numeric `code` (used on the wire) and an `exit_status` (used by the
@@ -110,6 +111,10 @@ class StoreInUse(StoreError):
 
 class StoreCorrupt(StoreError):
     code = -32033
+
+
+class RecordDamaged(StoreCorrupt):
+    code = -32034
 
 
 class DaemonUnreachable(ClewError):

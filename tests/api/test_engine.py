@@ -14,7 +14,7 @@ from clew.api import Backup, Message
 from clew.core.calibration import Calibration
 from clew.core.ports import EmbedderIdentity, Vectors
 from clew.engine import Memory
-from clew.errors import EmbedderFailed, InvalidInput
+from clew.errors import EmbedderFailed, InvalidInput, StoreError
 from clew.models.embedding.hashing import HashingEmbedder
 from tests.conftest import NOW_MS, FixedClock, OpenMemory
 
@@ -411,3 +411,25 @@ def test_the_tail_is_not_recalled_again(memory: Memory) -> None:
 def test_the_test_embedder_is_calibrated() -> None:
     assert isinstance(HashingEmbedder().calibration, Calibration)
     assert np.isclose(np.linalg.norm(HashingEmbedder().embed_query("a fox")), 1.0)
+
+
+@pytest.mark.requirement("STORE-4", "SAFE-1")
+def test_a_reindex_that_fails_midway_leaves_every_text_with_a_vector_or_in_the_queue(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory(HashingEmbedder())
+    memory.put("user:ann", "a", "The billing deploy was on Monday.")
+    assert memory.flush().ok
+    memory._indexer.close()
+
+    def fail(*_: object) -> int:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(memory._parts.store, "adopt_model", fail)
+        with pytest.raises(StoreError):
+            memory.reindex(everything=True)
+    memory.close()
+    memory = open_memory()  # without an embedder, nobody could queue it later
+    assert memory.status().pending == 1
+    assert memory.verify().ok

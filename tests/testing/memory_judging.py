@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 
+import msgspec
+
 from clew.core.collections import Collection, CollectionKind
 from clew.core.lineage import read_lineage
 from clew.core.marks import merge_marks
 from clew.core.model import Metadata, Provenance, Trust
 from clew.errors import NotFound, RawHistoryProtected
-from clew.storage.protocol import TRACE_LIMIT, Marking, Place, StoredRecord, StoredTrace
+from clew.storage.protocol import TRACE_LIMIT, Hint, Marking, Place, StoredRecord, StoredTrace
 from clew.storage.purging import (
+    OrderedPurge,
     Purge,
     Purged,
     PurgeEntry,
@@ -101,8 +104,17 @@ class Judged(Held):
 
     # --- purging -----------------------------------------------------------------------------------
 
+    def order_purge(self, order: OrderedPurge) -> None:
+        with self._transaction():
+            self._state.orders[order.purge.id] = order
+
+    def ordered_purges(self) -> list[OrderedPurge]:
+        return sorted(self._state.orders.values(), key=lambda ordered: (ordered.purge.ts_ms, ordered.purge.id))
+
     def purge(self, purge: Purge) -> Purged:
         with self._transaction():
+            if purge.id in self._state.purges:
+                return msgspec.convert(dict(self._state.purges[purge.id].counts), Purged)
             purged = self._purge(purge)
             entry = PurgeEntry(
                 purge.id, purge.ts_ms, purge.kind, target_digest(purge.kind, purge.target), purge.target,
@@ -115,7 +127,7 @@ class Judged(Held):
         with self._lock:
             try:
                 with self._transaction():
-                    raise _UndoneError(self._purge(purge))
+                    raise _UndoneError(self.purge(purge))
             except _UndoneError as undone:
                 return undone.purged
 
@@ -128,10 +140,15 @@ class Judged(Held):
 
     def finish_purge(self, id_: str, counts: Metadata) -> None:
         with self._transaction():
-            self._state.purges[id_] = replace(self._state.purges[id_], target=None, counts=counts)
+            self._state.orders.pop(id_, None)
+            if id_ in self._state.purges:
+                self._state.purges[id_] = replace(self._state.purges[id_], target=None, counts=counts)
 
-    def scrub(self) -> None:
+    def scrub(self, *, waits: bool = True) -> None:
         """There are no files."""
+
+    def needs_scrub(self) -> bool:
+        return False
 
     def _purge(self, order: Purge) -> Purged:
         doomed, whole = self._selected(order)
@@ -239,8 +256,8 @@ class Judged(Held):
         ]
         for id_ in traces:
             del self._state.traces[id_]
-        hints = [hint for hint in self._state.hints if hint.session_id in sessions]
-        self._state.hints = [hint for hint in self._state.hints if hint.session_id not in sessions]
+        hints = [hint for hint in self._state.hints if self._is_doomed_hint(hint, order, sessions)]
+        self._state.hints = [hint for hint in self._state.hints if hint not in hints]
         captured = {
             home_ref(place.collection, place.id) for place in self._places(doomed) if holds_captures(place.collection)
         }
@@ -262,6 +279,12 @@ class Judged(Held):
             captures=tuple(sorted(captured)),
             artifacts=tuple(sorted(str(name) for name in artifacts - kept)),
         )
+
+    def _is_doomed_hint(self, hint: Hint, order: Purge, sessions: Sequence[str]) -> bool:
+        if hint.session_id is None:
+            return order.kind in (PurgeKind.USER, PurgeKind.SESSION)
+        is_stray = Collection.raw(hint.session_id) not in self._state.collections
+        return hint.session_id in sessions or (is_stray and order.kind is PurgeKind.USER)
 
     def _erase(self, key: int) -> None:
         for place in self._state.texts.pop(key).places:

@@ -13,7 +13,7 @@ from clew.core.model import Draft, Record
 from clew.core.ports import EmbedderIdentity
 from clew.errors import RawHistoryProtected
 from clew.storage.protocol import FeedRow, Hint, Place, StoredTrace, Task
-from clew.storage.purging import PurgeEntry
+from clew.storage.purging import OrderedPurge, PurgeEntry
 from clew.text.entities import Extract
 from clew.text.terms import ANALYSER_VERSION
 
@@ -61,6 +61,7 @@ class State:
     hints: list[Hint] = field(default_factory=list)
     traces: dict[str, StoredTrace] = field(default_factory=dict)
     purges: dict[str, PurgeEntry] = field(default_factory=dict)
+    orders: dict[str, OrderedPurge] = field(default_factory=dict)
     bookmarks: dict[str, str] = field(default_factory=dict)
     model: EmbedderIdentity | None = None
     analyser: int = ANALYSER_VERSION

@@ -196,7 +196,13 @@ class MemoryStore(Graphed, Judged):
 
     # --- reading ---------------------------------------------------------------------------------
 
-    def get(self, collection: str, ids: Sequence[str]) -> list[Record]:
+    def repair(self) -> tuple[str, ...]:
+        return ()
+
+    def damage(self) -> tuple[str, ...]:
+        return ()
+
+    def get(self, collection: str, ids: Sequence[str], *, strict: bool = False) -> list[Record]:
         members = self._collection(collection).members
         return [self._record(collection, id_, members[id_]) for id_ in ids if id_ in members]
 

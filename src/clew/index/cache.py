@@ -1,4 +1,8 @@
-"""The loaded indexes: brought up to date on every use, bounded in bytes, least recently used out first."""
+"""The loaded indexes: brought up to date on every use, bounded in bytes, least recently used out first.
+
+Sessions come and go, and nobody asks for a purged one again. So the cache looks from time to time which of its indexes
+belong to collections that hold nothing any more, and drops them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,13 @@ from contextlib import contextmanager
 from clew.index.collection import CollectionIndex
 from clew.storage.protocol import Store
 
+OWN_BYTES = 8 * 1024
+"""What an index takes beside its arrays."""
+
+FEW_INDEXES = 64
+"""The cache looks for indexes of empty collections when it has twice as many as after the last look, and more than
+this."""
+
 
 class IndexCache:
     def __init__(self, store: Store, max_bytes: int) -> None:
@@ -18,6 +29,10 @@ class IndexCache:
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._lock = threading.Lock()
         self._request = _Request()
+        self._sweep_beyond = FEW_INDEXES
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     @property
     def nbytes(self) -> int:
@@ -38,6 +53,7 @@ class IndexCache:
             yield entry.index
         if not is_seen:
             self._evict()
+            self._sweep()
 
     @contextmanager
     def once(self) -> Iterator[None]:
@@ -63,7 +79,7 @@ class IndexCache:
         if index.crowded_by_dead:
             entry.index = index = CollectionIndex(collection)
             index.apply(self._store.feed(collection, 0))
-        entry.nbytes = index.nbytes
+        entry.nbytes = index.nbytes + OWN_BYTES
 
     def _entry(self, collection: str) -> _Entry:
         with self._lock:
@@ -80,6 +96,18 @@ class IndexCache:
             while total > self._max_bytes:
                 _, entry = self._entries.popitem(last=False)
                 total -= entry.nbytes
+
+    def _sweep(self) -> None:
+        """Drop the indexes of collections that are empty, at a cost in proportion to the indexes made since."""
+        with self._lock:
+            names = list(self._entries) if len(self._entries) > self._sweep_beyond else []
+        if not names:
+            return
+        empty = [name for name in names if self._store.size(name) == 0]
+        with self._lock:
+            for name in empty:
+                self._entries.pop(name, None)
+            self._sweep_beyond = max(FEW_INDEXES, 2 * len(self._entries))
 
 
 class _Request(threading.local):

@@ -24,7 +24,7 @@ from clew.core.model import Draft, Metadata, Record, Trust
 from clew.core.ports import EmbedderIdentity
 from clew.errors import Conflict
 from clew.storage.graphing import GraphStore
-from clew.storage.purging import Purge, Purged, PurgeEntry
+from clew.storage.purging import OrderedPurge, Purge, Purged, PurgeEntry
 
 
 class Task(StrEnum):
@@ -283,8 +283,17 @@ class Store(GraphStore, Protocol):
 
     # --- purging -----------------------------------------------------------------------------------
 
+    def order_purge(self, order: OrderedPurge) -> None:
+        """Keep an order until `finish_purge`, so that whoever opens the store next can finish it."""
+
+    def ordered_purges(self) -> list[OrderedPurge]:
+        """The orders that are not finished, oldest first."""
+
     def purge(self, purge: Purge) -> Purged:
-        """Remove a target and all made from it, raw turns included; `storage.purging` has the rules."""
+        """Remove a target and all made from it, raw turns included; `storage.purging` has the rules.
+
+        An order that was carried out before changes nothing more, and gives the result it had.
+        """
 
     def foresee(self, purge: Purge) -> Purged:
         """The result that `purge` would have; changes nothing."""
@@ -296,15 +305,28 @@ class Store(GraphStore, Protocol):
         """Add a line to the ledger that another copy of the store has."""
 
     def finish_purge(self, id_: str, counts: Metadata) -> None:
-        """The files beside the store are clean: forget the target, and `scrub`."""
+        """The files beside the store are clean: forget the order and its target. The store's own are next: `scrub`."""
 
-    def scrub(self) -> None:
-        """Leave no byte of purged records in the store's own files, where a purge has not yet done so."""
+    def scrub(self, *, waits: bool = True) -> None:
+        """Leave no byte of purged records in the store's own files, where a purge has not yet done so.
+
+        Raises StoreError where it cannot, for instance because others read; `needs_scrub` then says so.
+        """
+
+    def needs_scrub(self) -> bool:
+        """Whether bytes of purged records may still be in the store's own files."""
 
     # --- reading ---------------------------------------------------------------------------------
 
-    def get(self, collection: str, ids: Sequence[str]) -> list[Record]:
-        """The members that exist, in the order of `ids`."""
+    def get(self, collection: str, ids: Sequence[str], *, strict: bool = False) -> list[Record]:
+        """The members that exist, in the order of `ids`.
+
+        Where `strict`, raises RecordDamaged for one that is not what was written. Every other read leaves it out and
+        notes it.
+        """
+
+    def damage(self) -> tuple[str, ...]:
+        """The damaged rows that reads have come upon and left out, and that no repair has set aside."""
 
     def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
         """The places of the members that exist."""
@@ -370,7 +392,7 @@ class Store(GraphStore, Protocol):
         """Queue records that have neither a whole vector of the store's embedder nor a place in the queue."""
 
     def forget_vectors(self) -> None:
-        """Drop every vector; `adopt_model` then queues every record."""
+        """Drop every vector, and queue every record where the store has an embedder."""
 
     def analyser_version(self) -> int:
         """The version of the search terms the rows carry."""
@@ -400,6 +422,12 @@ class Store(GraphStore, Protocol):
 
     def findings(self) -> Iterator[Finding]:
         """Check the rows: structure, hashes, membership, queue."""
+
+    def repair(self) -> tuple[str, ...]:
+        """Rebuild the indexes of the file, drop damaged vectors, and set damaged rows aside; what was done, row by row.
+
+        A row that is set aside stays as it is. No read gives it, and nothing counts as damaged because of it.
+        """
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy while others read and write. The copy is readable by its owner only."""

@@ -47,6 +47,15 @@ class Purge:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderedPurge:
+    """A purge that has begun and is to be finished, whatever happens meanwhile."""
+
+    purge: Purge
+    beside: Metadata
+    """What the caller has to know at its end, and could not find out any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Purged:
     """The result of a purge: counts, and the names needed to clean the files beside the store."""
 
@@ -267,7 +276,7 @@ class _TraceRefs(Struct, frozen=True):
 
 
 _TRACE_REFS = msgspec.json.Decoder(_TraceRefs)
-make_known([_Cited, _TraceRefs, Purged])
+make_known([_Cited, _TraceRefs, Purged, OrderedPurge])
 
 
 def memory_places(turn_places: Iterable[tuple[str, str]]) -> list[tuple[Collection, str]]:

@@ -355,13 +355,13 @@ def test_an_artifact_may_be_written_by_two_at_once(parts: Parts, monkeypatch: py
 
     def meanwhile(descriptor: int) -> None:
         monkeypatch.setattr(os, "fsync", real)
-        artifacts.keep(parts, content)
+        artifacts.remove_marks(artifacts.keep(parts, content))
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", meanwhile)
-    name = artifacts.keep(parts, content)
-    assert artifacts.read(parts, name, 1000).encode() == content
-    assert [path.stem for path in (parts.config.data_dir / "artifacts").rglob("*.*")] == [name]
+    artifacts.remove_marks(artifacts.keep(parts, content))
+    assert artifacts.read(parts, artifacts.name_of(content), 1000).encode() == content
+    assert [path.stem for path in (parts.config.data_dir / "artifacts").rglob("*.*")] == [artifacts.name_of(content)]
 
 
 def test_an_artifact_that_cannot_be_written_leaves_nothing(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:

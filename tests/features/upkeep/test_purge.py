@@ -8,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from clew.api import AddHint, Backup, Event, Export, Label, ListPurges, MemoryApi, Message, Purge
+from clew.api import (
+    AddHint,
+    Backup,
+    Event,
+    Export,
+    FactsAssert,
+    Label,
+    ListPurges,
+    MemoryApi,
+    Message,
+    PlansAdd,
+    Purge,
+)
 from clew.client import connect
 from clew.core.collections import Collection
 from clew.errors import InvalidInput, NotFound, StoreError, StoreInUse
@@ -46,7 +58,7 @@ def plant(memory: MemoryApi, count: int, user: str) -> list[str]:
         planted.append(canary)
         text = f"I prefer {canary} {' '.join(chance.choices(FILLER, k=chance.choice((2, 20, 300))))}"
         session = f"s{number % 5}"
-        match number % 8:
+        match number % 12:
             case 0 | 1 | 2 | 3:
                 role = ("user", "assistant", "tool", "user")[number % 4]
                 message = Message(role=role, text=text, ts=1000 + number, metadata={"note": canary})
@@ -60,13 +72,30 @@ def plant(memory: MemoryApi, count: int, user: str) -> list[str]:
                 memory.call(AddHint(hook="session_end", session_id=session, details={"why": canary}))
             case 7:
                 memory.ingest(session, "user", f"You must always use {canary}.", user_id=user, ts=1000 + number)
+            case 8:
+                memory.call(AddHint(hook="session_end", details={"why": canary}))
+            case 9:
+                memory.call(AddHint(hook="session_end", session_id=f"stray{number}", details={"why": canary}))
+            case 10:
+                memory.ingest(
+                    session, "user", f"My editor is {canary}.", user_id=user, ts=1000 + number, id=f"f{number}"
+                )
+                source = f"session_raw:{session}/f{number}"
+                memory.call(
+                    FactsAssert(subject=canary, predicate="status", object=canary, user_id=user, sources=(source,))
+                )
+            case 11:
+                memory.ingest(session, "user", f"I plan {canary}.", user_id=user, ts=1000 + number, id=f"p{number}")
+                memory.call(
+                    PlansAdd(what=f"Move to {canary}", user_id=user, sources=(f"session_raw:{session}/p{number}",))
+                )
         memory.ingest("theirs", "user", f"Another matter, {number}: {text[-9:]}", user_id="bob", ts=1000 + number)
     return planted
 
 
 def test_after_a_user_is_purged_no_file_holds_a_byte_of_theirs_while_the_daemon_runs() -> None:
     with short_folder() as folder, running(folder, embedder="hashing") as daemon, connect(daemon.endpoint) as memory:
-        count = effort(240, 1000)
+        count = effort(240, 2400)
         planted = plant(memory, count, "ann")
         memory.harvest(max_lines=count // 12)  # some captures are in the ledger, some only in the log
         assert memory.flush(timeout_ms=60_000).ok
@@ -78,11 +107,11 @@ def test_after_a_user_is_purged_no_file_holds_a_byte_of_theirs_while_the_daemon_
         foreseen = memory.purge(user_id="ann", dry_run=True)
         receipt = memory.purge(user_id="ann")
         assert (foreseen.records, foreseen.turns) == (receipt.records, receipt.turns)
-        assert receipt.turns == count * 5 // 8
+        assert receipt.turns == count * 7 // 12
         assert min(receipt.summaries, receipt.observations, receipt.hints, receipt.traces, receipt.artifacts) > 0
         assert canaries_in(folder, planted) == {}
         assert memory.verify().ok
-        assert len(memory.list("session_raw:theirs", limit=2000).records) == count
+        assert len(memory.list("session_raw:theirs", limit=5000).records) == count
         assert memory.search("prefer", user_id="ann").hits == ()
     assert canaries_in(folder, planted) == {}
 
@@ -274,9 +303,9 @@ def test_files_that_could_not_be_cleaned_are_cleaned_when_the_store_is_opened(op
     database = memory._parts.config.database
     reader = open_memory()
     with pytest.MonkeyPatch.context() as patched, reader._parts.store.reading():
-        patched.setattr("clew.storage.sqlite.writer.SCRUB_WAIT_MS", 1)
+        patched.setattr("clew.storage.sqlite.store.SCRUB_WAIT_MS", 1)
         reader._parts.store.get("user:ann", ["a"])
-        with pytest.raises(StoreError, match="opening the store again"):
+        with pytest.raises(StoreError, match="tries again"):
             memory.purge(user_id="ann")
     reader.close()
     memory.close()

@@ -15,7 +15,8 @@ import pytest
 from clew.api import Compact, Message, VerifyReport
 from clew.engine import Memory
 from clew.features.upkeep import verify_history
-from clew.storage.sqlite.rows import row_hash
+from clew.storage.sqlite.rows import many, row_hash, run
+from clew.storage.sqlite.seals import add_functions
 from tests.conftest import OpenMemory
 from tests.testing.drafts import record
 
@@ -53,6 +54,7 @@ def rows(memory: Memory) -> Iterator[apsw.Connection]:
     """The file behind the store's back, without the triggers that guard it."""
     connection = apsw.Connection(str(Path(memory.status().data_dir) / "clew.db"))
     connection.set_busy_timeout(10_000)
+    add_functions(connection)
     for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
         connection.execute(f"DROP TRIGGER {name}")
     with connection:
@@ -71,6 +73,8 @@ def set_column(memory: Memory, id_: str, column: str, value: object) -> None:
         statement = f"UPDATE records SET {column} = :value WHERE key = {RECORD}"  # noqa: S608
         connection.execute(statement, {"name": "session_summary:s", "id": id_, "value": value})
         assert connection.changes() == 1
+        for (key,) in many(connection, "record_keys"):
+            run(connection, "seal_record", (key,))
 
 
 def edit_lineage(memory: Memory, id_: str, edit: Callable[[dict[str, Any]], None]) -> None:
@@ -87,7 +91,7 @@ def show_instead(memory: Memory, collection: str, id_: str, other: str) -> None:
     """Let a member show the record of another node of the session."""
     with rows(memory) as connection:
         ((key,),) = connection.execute(f"SELECT {RECORD}", {"name": "session_raw:s", "id": other}).fetchall()
-        statement = f"UPDATE members SET record = :record WHERE key = {MEMBER}"  # noqa: S608
+        statement = f"UPDATE members SET record = :record, seal = seal(key, id, :record, version) WHERE key = {MEMBER}"  # noqa: S608
         connection.execute(statement, {"name": collection, "id": id_, "record": key})
         assert connection.changes() == 1
 
@@ -174,7 +178,9 @@ def test_a_turn_of_another_session_in_the_view_is_named_and_stops_nothing(memory
         ((key,),) = connection.execute(f"SELECT {RECORD}", {"name": "session_raw:other", "id": "foreign"}).fetchall()
         ((view, seq),) = connection.execute("SELECT key, next_seq FROM collections WHERE name = 'session:s'").fetchall()
         connection.execute("UPDATE collections SET next_seq = next_seq + 1 WHERE key = ?", (view,))
-        connection.execute("INSERT INTO members VALUES (?, 'foreign', ?, 1)", (view << 32 | seq, key))
+        connection.execute(
+            "INSERT INTO members VALUES (?1, 'foreign', ?2, 1, seal(?1, 'foreign', ?2, 1))", (view << 32 | seq, key)
+        )
     assert broken(memory.verify(repair=True)) == {"tail"}
     assert "turn foreign of the view is not in the raw history" in problems(memory, "tail")
     assert "foreign" not in [node.id for node in memory.show_session("s").view]

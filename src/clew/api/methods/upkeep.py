@@ -32,7 +32,7 @@ class UpkeepMethods(Calls):
         """Checks the store: rows, hashes, queue, vectors, search terms, indexes, histories.
 
         With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts
-        never change.
+        never change: one that is damaged is set aside, and no longer served.
         """
         return self.call(Verify(repair=repair))
 
@@ -78,7 +78,7 @@ class AsyncUpkeepMethods(AsyncCalls):
         """Checks the store: rows, hashes, queue, vectors, search terms, indexes, histories.
 
         With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts
-        never change.
+        never change: one that is damaged is set aside, and no longer served.
         """
         return await self.call(Verify(repair=repair))
 

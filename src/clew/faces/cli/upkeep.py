@@ -164,6 +164,8 @@ def print_report(report: VerifyReport) -> None:
     for check in report.checks:
         for problem in check.problems:
             print_text(f"{check.name}: {problem}")
+    for line in report.repaired:
+        print_text(f"repair: {line}")
     click.echo("verified: all checks hold" if report.ok else "not ok")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from clew.core.ids import digest
 from clew.errors import NotFound, StoreError
-from clew.features.ledger.lines import APPENDING, folder_of, hold, named_artifacts
+from clew.features.ledger.lines import APPENDING, HARVESTING, folder_of, hold, named_artifacts
 from clew.features.ledger.operations import Artifact, ReadArtifact
 from clew.kernel.parts import Parts
 from clew.kernel.records import MAX_CHARS, checked_limit
@@ -32,14 +32,51 @@ def name_of(content: bytes) -> str:
     return digest(content.decode("utf-8"), size_bytes=_NAME_BYTES).hex()
 
 
-def keep(parts: Parts, content: bytes) -> str:
-    """Write an artifact, unless it is there; its name."""
-    name = name_of(content)
-    path = _path(parts, name)
-    if not path.exists():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(path, content)
-    return name
+def keep(parts: Parts, content: bytes) -> list[Path]:
+    """Write an artifact, unless it is there; the marks to remove once something durable names it.
+
+    A mark is a second name of the artifact. Where a process dies before the first line or record refers to it,
+    `settle` knows by the mark that nobody may.
+    """
+    path = _path(parts, name_of(content))
+    if path.exists():
+        return []
+    folder = parts.config.data_dir / FOLDER
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, mark = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=UNFINISHED, dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(descriptor)
+        for touched in (folder, folder.parent):
+            sync_folder(touched)
+        with suppress(FileExistsError):  # another process was faster
+            os.link(mark, path)
+    except BaseException:
+        remove_marks([Path(mark)])
+        raise
+    sync_folder(path.parent)
+    return [Path(mark)]
+
+
+def remove_marks(marks: Iterable[Path]) -> None:
+    """What they mark is referred to by now. One that stays is found at the next start, and does no harm."""
+    for mark in marks:
+        with suppress(OSError):
+            mark.unlink(missing_ok=True)
+
+
+def settle(parts: Parts) -> None:
+    """Undo what captures and harvests that died have left: artifacts to which nothing refers."""
+    if not _marks(parts):
+        return
+    folder = folder_of(parts.config)
+    try:
+        with hold(folder, HARVESTING), hold(folder, APPENDING):  # whoever lives is done
+            sweep(parts, named_artifacts(folder))
+    except OSError as error:
+        raise StoreError(f"artifacts that nothing refers to cannot be removed: {error.strerror or error}") from error
 
 
 def read(parts: Parts, name: str, max_chars: int) -> str:
@@ -59,8 +96,11 @@ def remove(parts: Parts, names: Iterable[str]) -> int:
     folder = folder_of(parts.config)
     if not wanted:
         return 0
-    with hold(folder, APPENDING):
-        return sum(_remove(_path(parts, name)) for name in sorted(wanted - named_artifacts(folder)))
+    try:
+        with hold(folder, APPENDING):
+            return sum(_remove(_path(parts, name)) for name in sorted(wanted - named_artifacts(folder)))
+    except OSError as error:
+        raise StoreError(f"an artifact cannot be removed: {error.strerror or error}") from error
 
 
 def sweep(parts: Parts, named: set[str]) -> int:
@@ -69,12 +109,12 @@ def sweep(parts: Parts, named: set[str]) -> int:
     For whoever holds the locks of the capture log: otherwise something may be about to be named.
     """
     folder = parts.config.data_dir / FOLDER
-    leftovers = list(folder.glob(f"*/*{UNFINISHED}"))
+    leftovers = [*_marks(parts), *folder.glob(f"*/*{UNFINISHED}")]
     loose = {path.stem: path for path in folder.glob("*/*.json") if path.stem not in named}
     if loose:
         for name in _known_to_records(parts):
             loose.pop(name, None)
-    return sum(_remove(path) for path in [*leftovers, *loose.values()])
+    return sum(_remove(path) for path in [*loose.values(), *leftovers])
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -111,6 +151,7 @@ def append_whole(path: Path, data: bytes, title: str) -> None:
         os.close(descriptor)
     if size == 0:
         sync_folder(path.parent)
+        sync_folder(path.parent.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -120,6 +161,10 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _marks(parts: Parts) -> list[Path]:
+    return list((parts.config.data_dir / FOLDER).glob(f"*{UNFINISHED}"))
 
 
 def _path(parts: Parts, name: str) -> Path:

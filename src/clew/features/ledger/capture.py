@@ -19,7 +19,7 @@ from clew.features.ledger import artifacts
 from clew.features.ledger import log as capture_log
 from clew.features.ledger.lines import VERSION, Entry, encode, owners_of
 from clew.features.ledger.operations import Capture, Captured, CaptureReceipt, Event
-from clew.kernel.intake import check_size, checked_ts, policy_of
+from clew.kernel.intake import check_json, check_names, check_size, checked_ts, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
 from clew.text.excerpts import one_line
@@ -74,6 +74,7 @@ def bound(parts: Parts, entry: Entry, policy: Policy) -> Written:
 
 def _write(parts: Parts, event: Event, now_ms: int) -> Written:
     """The event without what may not be written down; its id is still to be made."""
+    check_json("metadata", event.metadata, parts.config.max_text_bytes)
     entry = Entry(
         clew=VERSION,
         id="",
@@ -87,10 +88,9 @@ def _write(parts: Parts, event: Event, now_ms: int) -> Written:
         source=_checked_name(event.source, "source"),
         metadata=_as_json("metadata", event.metadata),
     )
+    check_names(parts, event.user_id, event.session_id, id=event.id)
     policy = policy_of(parts, *owners_of(entry))
-    limit = parts.config.max_text_bytes
-    check_size("text", event.text.encode, limit)
-    check_size("metadata", lambda: msgspec.json.encode(entry.metadata), limit)
+    check_size("text", event.text.encode, parts.config.max_text_bytes)
     texts = {"text": entry.text, "tool": entry.tool, "source": entry.source}
     clean = {name: redact(text, policy) for name, text in texts.items() if text is not None}
     metadata, cut = redact_json(entry.metadata, policy)

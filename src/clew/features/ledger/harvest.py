@@ -125,6 +125,8 @@ class _Step:
     done: bool = True
     records: list[NewRecord] = field(default_factory=list)
     aside: list[Aside] = field(default_factory=list)
+    marks: list[Path] = field(default_factory=list)
+    """Of artifacts that nothing refers to before the records do."""
 
 
 # --- sources ---------------------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ def _take(parts: Parts, step: _Step, line: RawLine, name: str) -> None:
     try:
         if line.too_long:
             raise BadLine("too large")
-        step.records.append(_record(parts, decode(line.content)))
+        step.records.append(_record(parts, step, decode(line.content)))
     except BadLine as bad:
         reason = bad.reason if line.whole else "cut short"
         text = _excerpt(parts, line)
@@ -274,6 +276,7 @@ def _store(parts: Parts, step: _Step, source: _Log | _OtherFile) -> tuple[int, i
     resting = _archived_places(parts, step.records)
     active = [record for record in step.records if record.place not in resting]
     changed = [changed for _, changed in parts.store.put(active, bookmarks)]
+    artifacts.remove_marks(step.marks)
     return sum(changed), len(step.records) - sum(changed)
 
 
@@ -311,7 +314,7 @@ def _read_mark(parts: Parts, bookmark: str) -> _Mark:
 # --- one line --------------------------------------------------------------------------------------------
 
 
-def _record(parts: Parts, entry: Entry) -> NewRecord:
+def _record(parts: Parts, step: _Step, entry: Entry) -> NewRecord:
     """The record of an event. Raises BadLine."""
     if entry.kind not in _KINDS:
         raise BadLine("unknown kind")
@@ -329,7 +332,7 @@ def _record(parts: Parts, entry: Entry) -> NewRecord:
     except InvalidInput:
         raise BadLine("not an event") from None
     if written.content is not None:
-        artifacts.keep(parts, written.content)
+        step.marks += artifacts.keep(parts, written.content)
     tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
     return NewRecord(draft, first, tasks, also=tuple(others))
 

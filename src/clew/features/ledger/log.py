@@ -68,10 +68,10 @@ def append(parts: Parts, entries: Sequence[Entry], contents: Sequence[bytes]) ->
     data = b"".join(map(encode, entries))
     try:
         with hold(folder, APPENDING):
-            for content in contents:
-                artifacts.keep(parts, content)
+            marks = [mark for content in contents for mark in artifacts.keep(parts, content)]
             path = _file_for(folder, len(data), parts.tuning.capture_file_bytes)
             append_whole(path, data, "the capture log")
+            artifacts.remove_marks(marks)
             return path.name
     except OSError as error:
         raise StoreError(f"the capture log cannot be written: {error.strerror or error}") from error
@@ -82,6 +82,15 @@ def closed_files(parts: Parts) -> tuple[ClosedFile, ...]:
     folder = folder_of(parts.config)
     with hold(folder, APPENDING):
         return _update_index(folder, log_files(folder)[:-1])
+
+
+def count(parts: Parts, gone: Gone) -> int:
+    """How many lines `forget` would take away."""
+    folder = folder_of(parts.config)
+    try:
+        return sum(len(scan.gone) for scan in _scan_all(folder, gone))
+    except OSError as error:
+        raise StoreError(f"the capture log cannot be read: {error.strerror or error}") from error
 
 
 def forget(parts: Parts, gone: Gone) -> int:
@@ -96,11 +105,10 @@ def forget(parts: Parts, gone: Gone) -> int:
         with hold(folder, HARVESTING), hold(folder, APPENDING):
             for leftover in folder.glob(f"*{UNFINISHED}"):
                 leftover.unlink()
-            log = [_scan(path, object_of, gone) for path in log_files(folder)]
-            aside = [_scan(path, _event_in, gone) for path in (folder / SET_ASIDE,) if path.exists()]
-            _rewrite(folder, [scan for scan in (*log, *aside) if scan.gone])
-            artifacts.sweep(parts, {name for scan in log for name in scan.artifacts})
-            return sum(len(scan.gone) for scan in (*log, *aside))
+            scans = _scan_all(folder, gone)
+            _rewrite(folder, [scan for scan in scans if scan.gone])
+            artifacts.sweep(parts, {name for scan in scans for name in scan.artifacts})
+            return sum(len(scan.gone) for scan in scans)
     except OSError as error:
         raise StoreError(f"the capture log cannot be rewritten: {error.strerror or error}") from error
 
@@ -180,6 +188,14 @@ class _Scan:
     """Lines that stay."""
     artifacts: set[str] = field(default_factory=set)
     """What those name. In the log it is there; of a line set aside, nobody knows that."""
+
+
+def _scan_all(folder: Path, gone: Gone) -> list[_Scan]:
+    log = [_scan(path, object_of, gone) for path in log_files(folder)]
+    aside = [_scan(path, _event_in, gone) for path in (folder / SET_ASIDE,) if path.exists()]
+    for scan in aside:
+        scan.artifacts.clear()
+    return log + aside
 
 
 def _scan(path: Path, event_in: Callable[[bytes], Mapping[str, Any] | None], gone: Gone) -> _Scan:

@@ -59,9 +59,13 @@ def take_spool(parts: Parts, request: TakeSpool) -> SpoolReceipt:
 
 
 def take_all(parts: Parts) -> None:
-    """Leaves nothing in the spool, also not beside it: whoever purges must find everything in the store."""
+    """Leaves nothing in the spool: whoever purges must find everything in the store."""
     while _take(parts, MAX_EVENTS, wait=True).waiting:
         continue
+
+
+def forget_aside(parts: Parts) -> None:
+    """Leaves nothing beside the spool, since nobody can say whose the lines are."""
     with _open(parts, ASIDE_FOLDER) as aside:
         if aside is not None:
             for name in aside.names():

@@ -23,6 +23,9 @@ class VerifyReport(Answer, frozen=True):
     """Whether all of them hold."""
     checks: tuple[Check, ...]
     """Every check, in order."""
+    repaired: tuple[str, ...] = ()
+    """What a repair did before the checks, a line each: rows that it set aside, vectors that it dropped, terms that it
+    made again."""
 
 
 class ExportPage(Answer, frozen=True):
@@ -44,7 +47,8 @@ class ImportReceipt(Answer, frozen=True):
 class Verify(Request[VerifyReport], frozen=True):
     """Checks the store: rows, hashes, queue, vectors, search terms, indexes, histories.
 
-    With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts never change.
+    With `repair`, derived data is made again first, and turns that fell out of a view are put back. Texts never change:
+    one that is damaged is set aside, and no longer served.
     """
 
     method: ClassVar[str] = "verify"

@@ -3,10 +3,15 @@
 The ledger says when something was purged, of what kind and how much, and knows its target only by a
 digest. It is in the store and in a file of its own, so that a copy of the store from before a
 purge, put back into place, is purged again when it is opened.
+
+A purge that has begun is finished: its order is kept until its end, every step of it can be taken again, and whoever
+opens the store next takes those that are left before anything is served. Only the last step may wait, since others
+read: until the store's own files are clean, Clew tries again and says so in its status.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +22,7 @@ from msgspec import Struct
 
 from clew.core.collections import Collection
 from clew.core.ids import checked_id
-from clew.errors import InvalidInput, StoreError
+from clew.errors import InvalidInput, NotFound, StoreError
 from clew.features.facts import writing as fact_endings
 from clew.features.graph import merging as graph_merging
 from clew.features.ledger import artifacts, spool
@@ -27,9 +32,11 @@ from clew.features.upkeep.operations import ListPurges, PurgeEntryView, PurgeLis
 from clew.features.upkeep.operations import Purge as PurgeRequest
 from clew.kernel.intake import SOURCE_URL, check_size, policy_of
 from clew.kernel.parts import Parts
+from clew.kernel.queue import Pace, Worker
 from clew.kernel.services import serves
 from clew.storage.paging import every_record
 from clew.storage.purging import (
+    OrderedPurge,
     Purge,
     Purged,
     PurgeEntry,
@@ -43,6 +50,11 @@ from clew.storage.purging import (
 from clew.text.redaction import Policy, redact
 
 LEDGER_FILE = "purges.jsonl"
+
+_ENDINGS = list[tuple[str | None, dict[str, tuple[str, int]]]]
+"""Ends of facts by owner; an owner may be nobody, and so is no key in JSON."""
+
+_log = logging.getLogger("clew.purge")
 
 
 class LedgerLine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -62,14 +74,13 @@ def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
     if not request.dry_run:
         spool.take_all(parts)  # a hook's event that still waits must not come in behind the purge
     foreseen = parts.store.foresee(order)
-    if request.dry_run:
-        return _receipt(order, foreseen, capture_lines=len(foreseen.captures), dry_run=True)
-    lines = capture_log.forget(parts, _belongs(order, foreseen))  # first, so that no harvest brings back what goes
-    if lines == 0 and not any(counts_of(foreseen).values()):
-        return _receipt(order, foreseen, capture_lines=0, dry_run=False)
-    purged = _carry_out(parts, order)
-    lines += _clean_files(parts, order, purged)
-    return _receipt(order, purged, capture_lines=lines, dry_run=False)
+    lines = capture_log.count(parts, _belongs(order, foreseen))
+    purged = foreseen
+    if not request.dry_run:
+        if lines or any(counts_of(foreseen).values()):
+            purged, lines = _carry_out(parts, _keep_order(parts, order))
+        parts.store.scrub()
+    return _receipt(order, purged, capture_lines=lines, dry_run=request.dry_run)
 
 
 @serves(ListPurges)
@@ -85,17 +96,45 @@ def list_purges(parts: Parts, _: ListPurges) -> PurgeList:
 def reconcile(parts: Parts) -> int:
     """Finish what a crash left undone, and purge again what an older copy of the store has brought back.
 
-    Gives how many purges were replayed.
+    Gives how many purges were replayed. Raises StoreError where a purge that has begun cannot be finished.
     """
-    with suppress(StoreError):  # where the disk is full or others read, the next who opens the store tries again
-        for entry in parts.store.purges():
-            if entry.target is not None:
-                order = Purge(entry.id, entry.ts_ms, entry.kind, entry.target)
-                _clean_files(parts, order, _read_purged(entry.counts))
-        parts.store.scrub()
+    for ordered in parts.store.ordered_purges():
+        try:
+            _carry_out(parts, ordered)
+        except NotFound:  # the record has left by another way
+            parts.store.finish_purge(ordered.purge.id, {})
+    for entry in parts.store.purges():
+        if entry.target is not None:  # begun by a version that kept no orders
+            _carry_out(parts, OrderedPurge(Purge(entry.id, entry.ts_ms, entry.kind, entry.target), {}))
     known = {entry.id for entry in parts.store.purges()}
     missing = [line for line in _ledger_lines(_ledger_file(parts)) if line.id not in known]
-    return sum(_replay(parts, line) for line in missing)
+    replayed = sum(_replay(parts, line) for line in missing)
+    with suppress(StoreError):  # where the disk is full or others read, the worker tries again
+        parts.store.scrub(waits=False)
+    return replayed
+
+
+def trouble(parts: Parts) -> str | None:
+    """What is not finished; None where everything is."""
+    if parts.store.ordered_purges():
+        return "a purge is under way: not all that it removes is gone yet"
+    if parts.store.needs_scrub():
+        return "a purge is not finished: old text may still be in the store's files; Clew tries again"
+    return None
+
+
+def _scrub_again(parts: Parts, pace: Pace) -> bool:
+    pace.begin_step()
+    try:
+        parts.store.scrub(waits=False)
+    except StoreError as error:
+        _log.info("a purge is not finished: %s", error)
+        return False
+    return True
+
+
+WORKER = Worker(_scrub_again, needs_meaning=False, is_due=lambda parts: parts.store.needs_scrub())
+"""Cleans the store's own files where whoever purged could not, as soon as nobody is in the way."""
 
 
 # --- one purge -----------------------------------------------------------------------------------------
@@ -127,12 +166,26 @@ def _order(parts: Parts, request: PurgeRequest) -> Purge:
     return Purge(parts.ids.new(), parts.clock.now_ms(), kind, target, also)
 
 
-def _carry_out(parts: Parts, order: Purge) -> Purged:
-    """Carries an order out. A fact that had ended stays ended, also where its ending goes."""
-    before = fact_endings.endings(parts)
+def _keep_order(parts: Parts, order: Purge) -> OrderedPurge:
+    """From here on, the purge is finished, whatever happens to this process."""
+    ordered = OrderedPurge(order, {"endings": list(fact_endings.endings(parts).items())})
+    parts.store.order_purge(ordered)
+    return ordered
+
+
+def _carry_out(parts: Parts, ordered: OrderedPurge) -> tuple[Purged, int]:
+    """Carries an order out, or what is left of it; what went, and how many captured lines.
+
+    Lines leave the log first, so that no harvest brings back what goes. A fact that had ended stays ended, also where
+    its ending goes.
+    """
+    order = ordered.purge
+    spool.forget_aside(parts)
+    lines = capture_log.forget(parts, _belongs(order, parts.store.foresee(order)))
     purged = parts.store.purge(order)
-    fact_endings.keep(parts, before)
-    return purged
+    ended = msgspec.convert(ordered.beside.get("endings", ()), _ENDINGS)
+    fact_endings.keep(parts, dict(ended))
+    return purged, lines + _clean_files(parts, order, purged)
 
 
 def _belongs(order: Purge, purged: Purged) -> Callable[[Mapping[str, Any]], bool]:
@@ -185,9 +238,11 @@ def _note_in_file(parts: Parts, order: Purge, figures: dict[str, int]) -> None:
     if any(line.id == order.id for line in _ledger_lines(path)):
         return
     line = LedgerLine(1, order.id, order.ts_ms, order.kind, target_digest(order.kind, order.target), figures)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with hold(folder_of(parts.config), APPENDING):  # a failed write takes its own line back, and nobody else's
-        artifacts.append_whole(path, msgspec.json.encode(line) + b"\n", "the ledger of purges")
+    try:
+        with hold(folder_of(parts.config), APPENDING):  # a failed write takes its own line back, and nobody else's
+            artifacts.append_whole(path, msgspec.json.encode(line) + b"\n", "the ledger of purges")
+    except OSError as error:
+        raise StoreError(f"the ledger of purges cannot be written: {error.strerror or error}") from error
 
 
 def _ledger_lines(path: Path) -> Iterator[LedgerLine]:
@@ -210,8 +265,7 @@ def _replay(parts: Parts, line: LedgerLine) -> bool:
     if target is None:
         parts.store.note_purge(PurgeEntry(line.id, line.ts, kind, line.digest, None, line.counts))
         return False
-    order = Purge(line.id, line.ts, kind, target)
-    _clean_files(parts, order, _carry_out(parts, order))
+    _carry_out(parts, _keep_order(parts, Purge(line.id, line.ts, kind, target)))
     return True
 
 
@@ -235,7 +289,3 @@ def _owner(collection: Collection, kind: PurgeKind) -> str | None:
 
 def _figures(counts: Mapping[str, Any]) -> dict[str, int]:
     return {name: value for name, value in counts.items() if isinstance(value, int)}
-
-
-def _read_purged(counts: Mapping[str, Any]) -> Purged:
-    return msgspec.convert(dict(counts), Purged)

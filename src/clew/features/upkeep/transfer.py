@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -13,16 +13,17 @@ import msgspec
 from msgspec import Meta, Struct
 
 from clew.core.collections import CATALOGUE, HARD, Collection, CollectionKind
-from clew.core.ids import checked_id
+from clew.core.ids import MAX_NAME_LENGTH, checked_id
 from clew.core.marks import By, Mark, set_by, value_of
 from clew.core.model import TRUST_OF_PROVENANCE, Draft, Metadata, Provenance, Role, Trust, least
 from clew.core.operation import Done
 from clew.core.structs import plain
-from clew.errors import InvalidInput
+from clew.errors import InvalidInput, StoreCorrupt
 from clew.features.lifecycle.mark_shapes import known_marks
 from clew.features.upkeep.operations import Backup, Export, ExportPage, Import, ImportReceipt
 from clew.kernel.intake import (
     MAX_TS_MS,
+    check_json,
     check_size,
     checked_ts,
     judge_draft,
@@ -83,6 +84,8 @@ _decoder = msgspec.json.Decoder(RecordLine)
 def export(parts: Parts, request: Export) -> ExportPage:
     limit = checked_limit(request.limit, MAX_LINES)
     stored = parts.store.export(checked_cursor(request.cursor), limit)
+    if damage := parts.store.damage():  # a copy that lacks something must not pass for a whole one
+        raise StoreCorrupt(f"{damage[0]}; `clew verify --repair` sets it aside, and the rest can be exported")
     cursor = stored[-1].key if len(stored) == limit else None
     return ExportPage(lines=tuple(map(_line, stored)), cursor=cursor)
 
@@ -105,10 +108,19 @@ def backup(parts: Parts, request: Backup) -> Done:
     target = Path(request.path)
     if not target.is_absolute():
         raise InvalidInput("a backup's path must be absolute")
-    if target.exists():
+    try:
+        is_taken, is_in_folder = os.path.lexists(target), target.parent.is_dir()
+        is_inside = target.resolve().is_relative_to(parts.config.data_dir.resolve())
+    except (OSError, ValueError):
+        raise InvalidInput("a backup's path must be one that a file can have") from None
+    if is_taken:
         raise InvalidInput(f"{target} exists; a backup never replaces a file")
-    if not target.parent.is_dir():
+    if not is_in_folder:
         raise InvalidInput(f"{target.parent} is not a folder")
+    if is_inside:
+        raise InvalidInput(
+            f"{target} is inside the data folder, where no copy may outlive a purge; choose another place"
+        )
     parts.store.backup(target)
     return Done(count=1)
 
@@ -187,12 +199,14 @@ def _disbelieve(line: _Line) -> _Line | None:
 
 
 def _make_record(parts: Parts, read: RecordLine) -> StoredRecord:
-    places = tuple(sorted({Place(Collection.named(p.collection), checked_id(p.id, "id")) for p in read.places}))
+    places = tuple(
+        sorted({Place(Collection.named(p.collection), checked_id(p.id, "id", MAX_NAME_LENGTH)) for p in read.places})
+    )
     role = None if read.role is None else _one_of(Role, "role", read.role)
     provenance = _one_of(Provenance, "provenance", read.provenance)
     _check_places(places, read.raw, role, provenance)
     for what, value in (("metadata", read.metadata), ("marks", read.marks)):
-        check_size(what, partial(msgspec.json.encode, value), parts.config.max_text_bytes)
+        check_json(what, value, parts.config.max_text_bytes)
     check_size("text", read.text.encode, parts.config.max_text_bytes)
     policy = policy_of(parts, *(place.collection for place in places))
     text, (metadata, _) = redact(read.text, policy).text, redact_json(read.metadata, policy)
@@ -230,9 +244,11 @@ def _check_places(places: Sequence[Place], raw: bool, role: Role | None, provena
 
 
 def _trust(given: Trust, provenance: Provenance, marks: Metadata) -> Trust:
-    """No more than where it came from gives, or the operator's word on it."""
+    """No more than where it came from gives, or the operator's word on it, or the user's on a model's statement."""
     said = value_of(marks, Mark.TRUST) if set_by(marks, Mark.TRUST) == By.OPERATOR else None
-    return least((given, TRUST_OF_PROVENANCE[provenance] if said is None else Trust(said["trust"])))
+    is_confirmed = provenance is Provenance.MODEL and Mark.TRUST in marks
+    most = Trust.UNKNOWN if is_confirmed else TRUST_OF_PROVENANCE[provenance]
+    return least((given, most if said is None else Trust(said["trust"])))
 
 
 def _one_of(kind: type[E], what: str, name: str) -> E:

@@ -23,25 +23,27 @@ MAX_PROBLEMS = 20
 
 @serves(Verify)
 def verify(parts: Parts, request: Verify) -> VerifyReport:
-    if request.repair:
-        _repair(parts)
+    repaired = _repair(parts) if request.repair else ()
     checks = tuple(_check(finding) for finding in _findings(parts))
-    return VerifyReport(ok=all(check.ok for check in checks), checks=checks)
+    return VerifyReport(ok=all(check.ok for check in checks), checks=checks, repaired=repaired)
 
 
 def terms_of(draft: Draft) -> bytes:
     return search_terms(draft.text, speaker_in(dict(draft.metadata)), draft.ts_ms)
 
 
-def _repair(parts: Parts) -> None:
+def _repair(parts: Parts) -> tuple[str, ...]:
     """Makes derived data again, and puts nodes that fell out of a view back into it. It never touches a text:
-    a damaged one needs a person."""
+    a damaged one is set aside as it is, for a person."""
+    done = parts.store.repair()
     if parts.meaning.usable:
         parts.store.queue_missing_vectors()
-    if _terms(parts).problems:
+    if wrong := _terms(parts).problems:
         parts.store.replace_terms(ANALYSER_VERSION, terms_of)
+        done += ("made the search terms of all records again, since some were wrong: " + ", ".join(wrong),)
     verify_history.repair(parts)
     linking.repair(parts)
+    return done
 
 
 def _findings(parts: Parts) -> Iterator[Finding]:

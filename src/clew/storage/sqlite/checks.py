@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import apsw
 
 from clew.storage.protocol import Finding
-from clew.storage.sqlite.rows import current_model, each, many, row_hash
+from clew.storage.sqlite.rows import current_model, each, many, only, row_hash
+from clew.storage.sqlite.seals import MEMBER, RECORD, Damage, seal, sound_rows
 
 MAX_PROBLEMS = 20
 
@@ -26,8 +27,8 @@ def findings(connection: apsw.Connection) -> Iterator[Finding]:
 
 
 def _structure(connection: apsw.Connection) -> Finding:
-    """Quick_check reads every page; the hashes show damage that it cannot see."""
-    rows = [str(row[0]) for row in connection.execute("PRAGMA quick_check(20)")]
+    """Reads every page and compares every index with its rows; the hashes show damage that it cannot see."""
+    rows = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
     broken = [f"foreign key of {row[0]} row {row[1]}" for row in connection.execute("PRAGMA foreign_key_check")]
     problems = tuple([row for row in rows if row != "ok"] + broken[:MAX_PROBLEMS])
     pages = connection.pragma("page_count")
@@ -35,13 +36,41 @@ def _structure(connection: apsw.Connection) -> Finding:
 
 
 def _hashes(connection: apsw.Connection) -> Finding:
-    problems: list[str] = []
-    count = 0
-    for key, stored, ts_ms, role, provenance, text, metadata in each(connection, "check_hashes"):
-        count += 1
-        if row_hash(ts_ms, role, provenance, text, metadata) != stored and len(problems) < MAX_PROBLEMS:
-            problems.append(f"record {key} is not what was written")
-    return Finding("hashes", f"{count} records are what was written", tuple(problems))
+    problems = [f"{what} {key} is not what was written" for what, key in damaged_rows(connection, Damage())]
+    records, members = (only(connection, name)[0] for name in ("count_records", "count_members"))
+    proof = f"{records} records and {members} members are what was written"
+    aside = len(many(connection, "set_aside"))
+    return Finding("hashes", f"{proof}; {aside} are set aside" if aside else proof, tuple(problems[:MAX_PROBLEMS]))
+
+
+def damaged_rows(connection: apsw.Connection, unreadable: Damage) -> Iterator[tuple[str, int]]:
+    """Records and members that are not what was written and that no repair has set aside."""
+    aside = set(many(connection, "set_aside"))
+    for (key,) in many(connection, "record_keys"):
+        if (RECORD, key) not in aside and not _is_whole(connection, key):
+            yield RECORD, key
+    for (key,) in many(connection, "member_keys"):
+        row = next(sound_rows(connection, "check_member", (key,), unreadable), None)
+        if (MEMBER, key) not in aside and (row is None or row[0] != seal(*row[1:])):
+            yield MEMBER, key
+
+
+def _is_whole(connection: apsw.Connection, key: int) -> bool:
+    row = next(sound_rows(connection, "check_hash", (key,), Damage()), None)
+    if row is None:
+        return False
+    stored, sealed, *columns = row
+    _, _, ts_ms, role, provenance, _, _, _, text, metadata, _ = columns
+    return (sealed, stored) == (seal(*columns), row_hash(ts_ms, role, provenance, text, metadata))
+
+
+def damaged_terms(connection: apsw.Connection) -> list[int]:
+    rows = each(connection, "check_terms")
+    return [key for key, sealed, ts_ms, terms in rows if sealed != seal(key, ts_ms, terms)]
+
+
+def damaged_vectors(connection: apsw.Connection) -> list[int]:
+    return [row[1] for row in each(connection, "check_vector_seals") if row[0] != seal(*row[1:])]
 
 
 def _check(connection: apsw.Connection, name: str, proof: str, what: str, statement: str) -> Finding:
@@ -52,11 +81,18 @@ def _check(connection: apsw.Connection, name: str, proof: str, what: str, statem
 
 def _vectors(connection: apsw.Connection) -> Finding:
     model = current_model(connection)
-    if model == (0, 0):
-        return Finding("vectors", "no embedding model has been used")
     lost = [f"vector of record {row[0]}" for row in many(connection, "check_vectors")]
-    missing = [
-        f"record {row[0]} has no whole vector and is not queued"
-        for row in many(connection, "check_missing_vectors", model)
-    ]
-    return Finding("vectors", "every record has a whole vector or waits for one", tuple(lost + missing))
+    lost += [f"the vector of record {record} is not what was written" for record in damaged_vectors(connection)]
+    lost += [f"the terms of record {record} are not what was written" for record in damaged_terms(connection)]
+    missing = (
+        []
+        if model == (0, 0)
+        else [
+            f"record {row[0]} has no whole vector and is not queued"
+            for row in many(connection, "check_missing_vectors", model)
+        ]
+    )
+    if model == (0, 0):
+        return Finding("vectors", "no embedding model has been used", tuple(lost[:MAX_PROBLEMS]))
+    problems = tuple((lost + missing)[:MAX_PROBLEMS])
+    return Finding("vectors", "every record has a whole vector or waits for one", problems)

@@ -6,12 +6,13 @@ import fcntl
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
 
 from clew.errors import StoreCorrupt, StoreError, StoreInUse, StoreTooNew
+from clew.storage.sqlite.seals import add_functions
 
 OLDEST_SQLITE = (3, 51, 3)
 """Earlier versions can lose committed rows when the write-ahead log is reset."""
@@ -35,17 +36,25 @@ def require_sqlite() -> None:
 
 def prepare_file(path: Path) -> None:
     """Make the file and its folder readable by their owner only, before anything is in them."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    prepare_folder(path)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise StoreError(f"cannot open {path}: {error.strerror}") from error
 
 
+def prepare_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make {path.parent}: {error.strerror or error}") from error
+
+
 def connect(path: Path, synchronous: str) -> apsw.Connection:
     """A connection with every pragma set and read back: SQLite silently ignores settings that it cannot apply."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    add_functions(connection)
     try:
         _pragma(connection, "PRAGMA journal_mode=WAL", "wal")
         connection.execute("PRAGMA synchronous=FULL" if synchronous == "full" else "PRAGMA synchronous=NORMAL")
@@ -125,17 +134,18 @@ def snapshot(connection: apsw.Connection) -> Iterator[apsw.Connection]:
 def write_copy(connection: apsw.Connection, target: Path) -> None:
     """A consistent copy of the whole store, made beside its place and moved there when complete."""
     partial = target.with_name(f"{target.name}.partial")
-    partial.unlink(missing_ok=True)
-    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
+        partial.unlink(missing_ok=True)
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         connection.execute("VACUUM INTO ?", (str(partial),))
         with open(partial, "rb") as written:
             os.fsync(written.fileno())
         os.replace(partial, target)
         sync_folder(target.parent)
     except (apsw.Error, OSError) as error:
-        partial.unlink(missing_ok=True)
-        raise StoreError(f"the backup to {target} failed: {error}") from error
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise StoreError(f"the backup to {target} failed, and the store is as it was: {error}") from error
 
 
 def sync_folder(folder: Path) -> None:
@@ -149,9 +159,13 @@ def sync_folder(folder: Path) -> None:
 
 def remove_copies(path: Path) -> None:
     """Remove the copies that migrations and restores left beside the file: they hold texts that it no longer may."""
-    for pattern in ("before-*", "incoming*"):
-        for copy in path.parent.glob(f"{path.name}.{pattern}"):
-            copy.unlink(missing_ok=True)
+    try:
+        for pattern in ("before-*", "incoming*"):
+            for copy in path.parent.glob(f"{path.name}.{pattern}"):
+                copy.unlink(missing_ok=True)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise StoreError(f"an old copy beside {path} could not be removed: {error.strerror or error}") from error
 
 
 class UseLock:
@@ -159,7 +173,10 @@ class UseLock:
 
     def __init__(self, path: Path, *, alone: bool = False) -> None:
         lock = path.with_name(f"{path.name}.use")
-        descriptor = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            descriptor = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StoreError(f"cannot open {lock}: {error.strerror or error}") from error
         self._descriptor: int | None = descriptor
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
@@ -193,7 +210,7 @@ class ReaderPool:
     def borrow(self) -> Iterator[apsw.Connection]:
         connection = self._take()
         try:
-            connection = connection or connect(self._path, self._synchronous)
+            connection = connection or self._connect()
             yield connection
         finally:
             self._give_back(connection)
@@ -207,6 +224,12 @@ class ReaderPool:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+
+    def _connect(self) -> apsw.Connection:
+        try:
+            return connect(self._path, self._synchronous)
+        except apsw.Error as error:
+            raise StoreError(f"{self._path} could not be opened for reading: {error}") from error
 
     def _take(self) -> apsw.Connection | None:
         """One that is idle; None where a new one has to be made."""

@@ -12,11 +12,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import asdict, replace
 
 import apsw
+import msgspec
 
 from clew.core.collections import Collection, CollectionKind
 from clew.core.lineage import Lineage, read_lineage
+from clew.core.model import Metadata
 from clew.errors import ClewError, NotFound
 from clew.storage.purging import (
+    OrderedPurge,
     Purge,
     Purged,
     PurgeEntry,
@@ -77,7 +80,29 @@ def foresee(connection: apsw.Connection, order: Purge) -> None:
     raise Foreseen(purge(connection, order))
 
 
+def order(connection: apsw.Connection, ordered: OrderedPurge) -> None:
+    written = msgspec.json.encode(ordered, enc_hook=str)  # a target may be a collection's name
+    run(connection, "set_setting", (_order_name(ordered.purge.id), written.decode("utf-8")))
+
+
+def orders(connection: apsw.Connection) -> list[OrderedPurge]:
+    found = [msgspec.json.decode(value, type=OrderedPurge) for (value,) in many(connection, "ordered_purges")]
+    return sorted(found, key=lambda ordered: (ordered.purge.ts_ms, ordered.purge.id))
+
+
+def finish(connection: apsw.Connection, id_: str, counts: Metadata) -> None:
+    run(connection, "finish_purge", (encode_metadata(counts), id_))
+    run(connection, "delete_setting", (_order_name(id_),))
+
+
+def _order_name(id_: str) -> str:
+    return f"purge:{id_}"
+
+
 def purge(connection: apsw.Connection, order: Purge) -> Purged:
+    done = first(connection, "purge_counts", (order.id,))
+    if done is not None:
+        return msgspec.convert(decode_metadata(done[0]), Purged)
     whole = _select(connection, order)
     _doom_memories(connection)
     bared = _doom_summaries(connection)
@@ -244,7 +269,7 @@ def _count(connection: apsw.Connection, order: Purge, sessions: Sequence[str]) -
         log_lines=of_kind(named, CollectionKind.OBSERVATIONS),
         vectors=vectors,
         traces=_drop_traces(connection, order, sessions, {f"{name}/{id_}" for _, name, id_ in places}),
-        hints=_drop_hints(connection, sessions),
+        hints=_drop_hints(connection, order, sessions),
         sessions=tuple(sessions),
         captures=tuple(sorted({ref for _, ref in captured})),
         artifacts=_orphan_artifacts(connection),
@@ -263,9 +288,15 @@ def _drop_traces(connection: apsw.Connection, order: Purge, sessions: Sequence[s
     return len(gone)
 
 
-def _drop_hints(connection: apsw.Connection, sessions: Sequence[str]) -> int:
+def _drop_hints(connection: apsw.Connection, order: Purge, sessions: Sequence[str]) -> int:
+    """Drops notes about doomed sessions, and those of which nobody can say that they are not about the target."""
+    before = connection.total_changes()
     run(connection, "delete_hints", (json.dumps(list(sessions)),))
-    return connection.changes()
+    if order.kind in (PurgeKind.USER, PurgeKind.SESSION):
+        run(connection, "delete_unnamed_hints")
+    if order.kind is PurgeKind.USER:
+        run(connection, "delete_stray_hints")
+    return connection.total_changes() - before
 
 
 def _unlink(connection: apsw.Connection) -> None:
@@ -276,6 +307,7 @@ def _unlink(connection: apsw.Connection) -> None:
         new = without_links(old, gone)
         if new != old:
             run(connection, "set_marks", (encode_metadata(new), record))
+            run(connection, "seal_record", (record,))
 
 
 def _orphan_artifacts(connection: apsw.Connection) -> tuple[str, ...]:

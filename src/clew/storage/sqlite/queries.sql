@@ -28,8 +28,30 @@ INSERT INTO records (raw, ts_ms, role, provenance, trust, stability, tokens, row
 VALUES (:raw, :ts_ms, :role, :provenance, :trust, :stability, :tokens, :row_hash, :terms, :text, :metadata, :marks)
 RETURNING key;
 
+-- name: seal_record
+-- After every change of a record that its seal covers.
+UPDATE records SET
+  seal = seal(key, raw, ts_ms, role, provenance, trust, stability, tokens, text, metadata, marks) WHERE key = ?;
+
+-- name: seal_terms
+UPDATE records SET terms_seal = seal(key, ts_ms, terms) WHERE key = ?;
+
+-- name: record_columns
+-- The columns of a record's seal, and the seal.
+SELECT raw, ts_ms, role, provenance, trust, stability, tokens, text, metadata, marks, seal FROM records WHERE key = ?;
+
+-- name: set_aside
+SELECT what, key FROM set_aside ORDER BY what, key;
+
+-- name: drop_tasks_aside
+-- Work on a damaged record would wait for good.
+DELETE FROM queue WHERE record IN (SELECT key FROM set_aside WHERE what = 'record');
+
+-- name: add_aside
+INSERT INTO set_aside (what, key) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
 -- name: add_member
-INSERT INTO members (key, id, record, version) VALUES (?, ?, ?, ?);
+INSERT INTO members (key, id, record, version, seal) VALUES (?1, ?2, ?3, ?4, seal(?1, ?2, ?3, ?4));
 
 -- name: find_member
 -- The member of a collection by id, with what decides whether a write changes it.
@@ -39,7 +61,7 @@ FROM members JOIN records ON records.key = members.record
 WHERE members.key >> 32 = ? AND members.id = ?;
 
 -- name: set_version
-UPDATE members SET version = ?1 WHERE record = ?2 AND version <> ?1;
+UPDATE members SET version = ?1, seal = seal(key, id, record, ?1) WHERE record = ?2 AND version <> ?1;
 
 -- name: delete_member
 DELETE FROM members WHERE key = ?;
@@ -105,14 +127,24 @@ ON CONFLICT (record) DO UPDATE SET access_count = excluded.access_count, last_us
 
 -- name: set_vector
 -- A vector of a record that still exists.
-INSERT INTO vectors (record, model, vector) SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM records WHERE key = ?1)
-ON CONFLICT (record) DO UPDATE SET model = excluded.model, vector = excluded.vector;
+INSERT INTO vectors (record, model, vector, seal)
+SELECT ?1, ?2, ?3, seal(?1, ?2, ?3) WHERE EXISTS (SELECT 1 FROM records WHERE key = ?1)
+ON CONFLICT (record) DO UPDATE SET model = excluded.model, vector = excluded.vector, seal = excluded.seal;
 
 -- name: member_by_id
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
-       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
-FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
+       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms,
+       members.record, members.seal, r.raw, r.seal
+FROM members LEFT JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key >> 32 = ? AND members.id = ?;
+
+-- name: count_listed
+-- How many members the index lists, to compare with those that the table gives.
+SELECT count(*) FROM members INDEXED BY members_by_id WHERE key >> 32 = ?;
+
+-- name: find_unlisted
+-- A member that the index may have lost.
+SELECT key FROM members NOT INDEXED WHERE key BETWEEN ? AND ? AND id = ?;
 
 -- name: member_keys_by_ids
 -- The ids are in a JSON array.
@@ -121,43 +153,46 @@ SELECT id, key FROM members WHERE key >> 32 = ? AND id IN (SELECT value FROM jso
 -- name: members_by_keys
 -- The members whose keys are in a JSON array.
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
-       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
-FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
+       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms,
+       members.record, members.seal, r.raw, r.seal
+FROM members LEFT JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key IN (SELECT value FROM json_each(?));
 
 -- name: members_after
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
-       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
-FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
+       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms,
+       members.record, members.seal, r.raw, r.seal
+FROM members LEFT JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key > ? AND members.key <= ? ORDER BY members.key LIMIT ?;
 
 -- name: members_before
 SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens,
-       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms
-FROM members JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
+       r.text, r.metadata, r.marks, coalesce(uses.access_count, 0), uses.last_used_ms,
+       members.record, members.seal, r.raw, r.seal
+FROM members LEFT JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key >= ? AND members.key < ? ORDER BY members.key DESC LIMIT ?;
 
 -- name: feed_rows
--- What an index keeps of the members in a range: place, time, terms, the current model's vector, the record, and the id.
-SELECT members.key & 0xffffffff, r.ts_ms, r.terms, vectors.vector, r.key, members.id
-FROM members JOIN records AS r ON r.key = members.record
-LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ? AND length(vectors.vector) = ?
+-- What an index keeps of the members in a range, and their seals.
+SELECT members.key, r.ts_ms, r.terms, vectors.vector, members.record, members.id,
+       members.version, members.seal, r.terms_seal, vectors.model, vectors.seal
+FROM members LEFT JOIN records AS r ON r.key = members.record LEFT JOIN vectors ON vectors.record = r.key
 WHERE members.key > ? AND members.key <= ? ORDER BY members.key;
 
 -- name: feed_changes
 SELECT kind, target FROM changes WHERE key > ? AND key <= ? ORDER BY key;
 
 -- name: member_vector
-SELECT vectors.vector FROM members
+SELECT vectors.vector, vectors.record, vectors.seal FROM members
 JOIN vectors ON vectors.record = members.record AND vectors.model = ? AND length(vectors.vector) = ?
 WHERE members.key = ?;
 
 -- name: queued
-SELECT queue.seq, r.key, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms,
-       r.text, r.metadata, r.marks, vectors.vector
+SELECT queue.seq, r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms,
+       r.text, r.metadata, r.marks, r.seal, vectors.vector, vectors.model, vectors.seal
 FROM queue JOIN records AS r ON r.key = queue.record
 LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ? AND length(vectors.vector) = ?
-WHERE queue.task = ? ORDER BY queue.seq LIMIT ?;
+WHERE queue.task = ? AND queue.seq > ? ORDER BY queue.seq LIMIT ?;
 
 -- name: pending
 SELECT count(*) FROM queue WHERE task = ?;
@@ -207,11 +242,11 @@ SELECT key, name FROM collections;
 
 -- name: records_after
 SELECT r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms, r.text, r.metadata, r.marks,
-       coalesce(uses.access_count, 0), uses.last_used_ms
+       r.seal, coalesce(uses.access_count, 0), uses.last_used_ms
 FROM records AS r LEFT JOIN uses ON uses.record = r.key WHERE r.key > ? ORDER BY r.key LIMIT ?;
 
 -- name: set_terms
-UPDATE records SET terms = ? WHERE key = ?;
+UPDATE records SET terms = ?1, terms_seal = seal(key, ts_ms, ?1) WHERE key = ?2;
 
 -- name: add_hint
 INSERT INTO journal (ts_ms, hook, session_id, details) VALUES (?, ?, ?, ?);
@@ -223,8 +258,31 @@ DELETE FROM journal WHERE seq <= (SELECT max(seq) FROM journal) - ?;
 SELECT seq, ts_ms, hook, session_id, details FROM journal
 WHERE ?1 IS NULL OR session_id = ?1 ORDER BY seq DESC LIMIT ?2;
 
--- name: check_hashes
-SELECT key, row_hash, ts_ms, role, provenance, text, metadata FROM records ORDER BY key;
+-- name: record_keys
+SELECT key FROM records ORDER BY key;
+
+-- name: member_keys
+SELECT key FROM members ORDER BY key;
+
+-- name: count_records
+SELECT count(*) FROM records;
+
+-- name: count_members
+SELECT count(*) FROM members;
+
+-- name: check_hash
+-- A record's hash, its seal, and what the seal covers.
+SELECT row_hash, seal, key, raw, ts_ms, role, provenance, trust, stability, tokens, text, metadata, marks
+FROM records WHERE key = ?;
+
+-- name: check_member
+SELECT seal, key, id, record, version FROM members WHERE key = ?;
+
+-- name: check_terms
+SELECT key, terms_seal, ts_ms, terms FROM records ORDER BY key;
+
+-- name: check_vector_seals
+SELECT seal, record, model, vector FROM vectors ORDER BY record;
 
 -- name: check_lost_records
 -- Records that no collection shows.
@@ -282,7 +340,7 @@ WHERE records.trust = 'quarantined' AND members.key BETWEEN ? AND ?;
 
 -- name: records_of_trust
 SELECT r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stability, r.tokens, r.terms, r.text, r.metadata, r.marks,
-       coalesce(uses.access_count, 0), uses.last_used_ms
+       r.seal, coalesce(uses.access_count, 0), uses.last_used_ms
 FROM records AS r LEFT JOIN uses ON uses.record = r.key WHERE r.trust = ? AND r.key > ? ORDER BY r.key LIMIT ?;
 
 -- name: add_trace
@@ -325,6 +383,14 @@ WHERE marks <> '{}' AND key NOT IN (SELECT record FROM purging)
 
 -- name: delete_setting
 DELETE FROM settings WHERE name = ?;
+
+-- name: advance_setting
+-- Unless somebody else has changed it meanwhile.
+UPDATE settings SET value = ? WHERE name = ? AND value = ?;
+
+-- name: drop_setting
+-- Unless somebody else has changed it meanwhile.
+DELETE FROM settings WHERE name = ? AND value = ?;
 
 -- name: doomed_places
 SELECT members.record, collections.name, members.id
@@ -382,7 +448,16 @@ DELETE FROM purging;
 DELETE FROM collections WHERE key = ?;
 
 -- name: delete_hints
+-- Notes about the sessions of a JSON array.
 DELETE FROM journal WHERE session_id IN (SELECT value FROM json_each(?));
+
+-- name: delete_unnamed_hints
+-- Notes that name no session.
+DELETE FROM journal WHERE session_id IS NULL;
+
+-- name: delete_stray_hints
+-- Notes about sessions without a history.
+DELETE FROM journal WHERE NOT EXISTS (SELECT 1 FROM collections WHERE name = 'session_raw:' || journal.session_id);
 
 -- name: all_traces
 SELECT id, user_id, session_id, body FROM traces;
@@ -392,6 +467,12 @@ INSERT INTO purges (id, ts_ms, kind, digest, target, counts) VALUES (?, ?, ?, ?,
 
 -- name: purges
 SELECT id, ts_ms, kind, digest, target, counts FROM purges ORDER BY ts_ms, id;
+
+-- name: purge_counts
+SELECT counts FROM purges WHERE id = ?;
+
+-- name: ordered_purges
+SELECT value FROM settings WHERE name GLOB 'purge:*' ORDER BY name;
 
 -- name: finish_purge
 UPDATE purges SET target = NULL, counts = ? WHERE id = ?;

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
 
 import apsw
 
 from clew.core.collections import Collection
 from clew.core.model import Record, Trust
 from clew.core.ports import EmbedderIdentity
+from clew.errors import RecordDamaged
 from clew.storage.protocol import (
     Counts,
     Feed,
@@ -22,6 +25,7 @@ from clew.storage.protocol import (
     Task,
 )
 from clew.storage.sqlite.rows import (
+    MAX_SEQ,
     Row,
     collection_key,
     current_model,
@@ -35,13 +39,47 @@ from clew.storage.sqlite.rows import (
     to_draft,
     to_record,
 )
+from clew.storage.sqlite.seals import MEMBER, RECORD, Damage, find_damage, seal, sound_rows
 from clew.storage.sqlite.writes import RELOAD, REMOVED, VECTOR
 
+EVERY_ROW = -1
+"""No limit in the statement: rows are read one by one, up to as many sound ones as are wanted."""
 
-def members_by_id(connection: apsw.Connection, name: str, ids: Iterable[str]) -> list[Record]:
+
+def members_by_id(
+    connection: apsw.Connection, name: str, ids: Iterable[str], damage: Damage, *, strict: bool
+) -> list[Record]:
     collection = collection_key(connection, name)
-    rows = (first(connection, "member_by_id", (collection, id_)) for id_ in ids)
-    return [to_record(name, row) for row in rows if row is not None]
+    found: list[Record] = []
+    for id_ in ids:
+        try:
+            row = first(connection, "member_by_id", (collection, id_))
+        except UnicodeDecodeError:
+            damage.note(f"a record of {name} holds bytes that are no text, and is left out")
+            damaged = True
+        else:
+            damaged = find_damage(row) is not None if row else strict and _is_unlisted(connection, collection, id_)
+            found += [] if row is None else _sound(name, [row], damage)
+        if damaged and strict:
+            raise RecordDamaged(f"{name}/{id_} is not what was written; `clew verify` says more")
+    return found
+
+
+def _is_unlisted(connection: apsw.Connection, collection: int | None, id_: str) -> bool:
+    """Whether the table holds a member that its index has lost. Reads the whole collection."""
+    return collection is not None and first(connection, "find_unlisted", (*key_range(collection), id_)) is not None
+
+
+def _sound(name: str, rows: Iterable[Row], damage: Damage) -> list[Record]:
+    """Those whose seals hold; the others are noted."""
+    found = []
+    for row in rows:
+        broken = find_damage(row)
+        if broken is None:
+            found.append(to_record(name, row))
+        else:
+            damage.note_row(*broken)
+    return found
 
 
 def seqs(connection: apsw.Connection, name: str, ids: Iterable[str]) -> list[int]:
@@ -56,30 +94,40 @@ def places(connection: apsw.Connection, name: str, id_: str) -> tuple[Place, ...
     return () if found is None else _places(connection, found[1])[0]
 
 
-def members_at(connection: apsw.Connection, name: str, seqs: Iterable[int]) -> list[Record]:
+def members_at(connection: apsw.Connection, name: str, seqs: Iterable[int], damage: Damage) -> list[Record]:
     collection = collection_key(connection, name)
     if collection is None:
         return []
     keys = [member_key(collection, seq) for seq in seqs]
-    found = {row[0]: row for row in many(connection, "members_by_keys", (json.dumps(keys),))}
-    return [to_record(name, found[key]) for key in keys if key in found]
+    found = {row[0]: row for row in sound_rows(connection, "members_by_keys", (json.dumps(keys),), damage)}
+    return _sound(name, [found[key] for key in keys if key in found], damage)
 
 
-def page(connection: apsw.Connection, name: str, after: int, limit: int) -> list[Record]:
+def page(connection: apsw.Connection, name: str, after: int, limit: int, damage: Damage) -> list[Record]:
     collection = collection_key(connection, name)
     if collection is None:
         return []
-    bounds = (member_key(collection, after), key_range(collection)[1])
-    return [to_record(name, row) for row in many(connection, "members_after", (*bounds, limit))]
+    low, high = member_key(collection, after), key_range(collection)[1]
+    rows = sound_rows(connection, "members_after", (low, high, EVERY_ROW), damage)
+    return _take(name, rows, limit, damage)
 
 
-def newest(connection: apsw.Connection, name: str, before: int | None, limit: int) -> list[Record]:
+def newest(connection: apsw.Connection, name: str, before: int | None, limit: int, damage: Damage) -> list[Record]:
     collection = collection_key(connection, name)
     if collection is None:
         return []
     low, high = key_range(collection)
     upper = high if before is None else member_key(collection, before)
-    return [to_record(name, row) for row in many(connection, "members_before", (low, upper, limit))]
+    rows = sound_rows(connection, "members_before", (low, upper, EVERY_ROW), damage)
+    return _take(name, rows, limit, damage)
+
+
+def _take(name: str, rows: Iterator[Row], limit: int, damage: Damage) -> list[Record]:
+    """As many sound ones as are asked for: fewer would mean that there are no more."""
+    found: list[Record] = []
+    while len(found) < limit and (chunk := list(islice(rows, limit - len(found)))):
+        found += _sound(name, chunk, damage)
+    return found
 
 
 def size(connection: apsw.Connection, name: str) -> int:
@@ -93,7 +141,7 @@ def is_at(connection: apsw.Connection, name: str, seq: int) -> bool:
     return seq == (0 if found is None else found[1])
 
 
-def feed(connection: apsw.Connection, name: str, after: int) -> Feed:
+def feed(connection: apsw.Connection, name: str, after: int, damage: Damage) -> Feed:
     found = first(connection, "last_seq", (name,))
     if found is None:
         return Feed(until=0, reset=after > 0)
@@ -103,12 +151,12 @@ def feed(connection: apsw.Connection, name: str, after: int) -> Feed:
     changes = _changes(connection, collection, after, until)
     reset = after > until or any(kind == RELOAD for kind, _ in changes)
     start = 0 if reset else after
-    added = _feed_rows(connection, collection, start, until)
+    added = _feed_rows(connection, collection, start, until, damage)
     if reset or start == 0:
         return Feed(until=until, reset=reset, added=added)
     removed = [target for kind, target in changes if kind == REMOVED and target <= after]
     arrived = [target for kind, target in changes if kind == VECTOR and target <= after]
-    return Feed(until, False, added, removed, _vectors(connection, collection, arrived))
+    return Feed(until, False, added, removed, _vectors(connection, collection, arrived, damage))
 
 
 def _changes(connection: apsw.Connection, collection: int, after: int, until: int) -> list[tuple[int, int]]:
@@ -118,19 +166,41 @@ def _changes(connection: apsw.Connection, collection: int, after: int, until: in
     return many(connection, "feed_changes", bounds)
 
 
-def _feed_rows(connection: apsw.Connection, collection: int, after: int, until: int) -> list[FeedRow]:
+def _feed_rows(connection: apsw.Connection, collection: int, after: int, until: int, damage: Damage) -> list[FeedRow]:
     model = current_model(connection)
     bounds = (member_key(collection, after), member_key(collection, until))
-    return list(map(FeedRow._make, many(connection, "feed_rows", (*model, *bounds))))
+    found = []
+    read = 0
+    for row in sound_rows(connection, "feed_rows", bounds, damage):
+        read += 1
+        key, ts_ms, terms, vector, record, id_, version, sealed, terms_sealed, of_model, vector_sealed = row
+        if sealed != seal(key, id_, record, version):
+            damage.note_row(MEMBER, key)
+        elif terms is None or terms_sealed != seal(record, ts_ms, terms):
+            damage.note_row(RECORD, record)
+        else:
+            if vector is not None and vector_sealed != seal(record, of_model, vector):
+                damage.note(f"the vector of record {record} is damaged and not used")
+                vector = None
+            elif vector is not None and (of_model, len(vector)) != model:
+                vector = None
+            found.append(FeedRow(key & MAX_SEQ, ts_ms, terms, vector, record, id_))
+    if after == 0 and read != only(connection, "count_listed", (collection,))[0]:
+        damage.note(f"members of collection {collection} are lost")
+    return found
 
 
-def _vectors(connection: apsw.Connection, collection: int, seqs: Iterable[int]) -> list[tuple[int, bytes]]:
+def _vectors(
+    connection: apsw.Connection, collection: int, seqs: Iterable[int], damage: Damage
+) -> list[tuple[int, bytes]]:
     model = current_model(connection)
     found = []
     for seq in dict.fromkeys(seqs):
         row = first(connection, "member_vector", (*model, member_key(collection, seq)))
-        if row is not None:
+        if row is not None and row[2] == seal(row[1], model[0], row[0]):
             found.append((seq, row[0]))
+        elif row is not None:
+            damage.note(f"the vector of record {row[1]} is damaged and not used")
     return found
 
 
@@ -138,12 +208,27 @@ def counts(connection: apsw.Connection) -> Counts:
     return Counts(*only(connection, "counts"))
 
 
-def queued(connection: apsw.Connection, task: Task, limit: int) -> list[QueuedTask]:
+def queued(connection: apsw.Connection, task: Task, limit: int, damage: Damage) -> list[QueuedTask]:
     model = current_model(connection)
-    return [
-        QueuedTask(seq, task, key, to_draft(tuple(rest)), _places(connection, key)[0], vector)
-        for seq, key, *rest, vector in many(connection, "queued", (*model, task, limit))
-    ]
+    found: list[QueuedTask] = []
+    for row in sound_rows(connection, "queued", (*model, task, 0, EVERY_ROW), damage):
+        seq, key, raw, *rest, sealed, vector, of_model, vector_sealed = row
+        if not _draft_is_sound(key, raw, rest, sealed, damage):
+            continue  # its task waits until somebody repairs the store
+        whole = vector if vector is None or vector_sealed == seal(key, of_model, vector) else None
+        found.append(QueuedTask(seq, task, key, to_draft(tuple(rest)), _places(connection, key)[0], whole))
+        if len(found) == limit:
+            break
+    return found
+
+
+def _draft_is_sound(key: int, raw: int, rest: list[Any], sealed: int, damage: Damage) -> bool:
+    """From the columns of `to_draft`; terms have a seal of their own."""
+    before, after = rest[:6], rest[7:]
+    if sealed != seal(key, raw, *before, *after):
+        damage.note_row(RECORD, key)
+        return False
+    return True
 
 
 def _places(connection: apsw.Connection, record: int) -> tuple[tuple[Place, ...], int]:
@@ -171,8 +256,9 @@ def withheld(connection: apsw.Connection, name: str) -> list[int]:
     return [] if collection is None else [row[0] for row in many(connection, "withheld", key_range(collection))]
 
 
-def of_trust(connection: apsw.Connection, trust: Trust, after: int, limit: int) -> list[StoredRecord]:
-    return [_to_stored(connection, row) for row in many(connection, "records_of_trust", (trust, after, limit))]
+def of_trust(connection: apsw.Connection, trust: Trust, after: int, limit: int, damage: Damage) -> list[StoredRecord]:
+    rows = sound_rows(connection, "records_of_trust", (trust, after, EVERY_ROW), damage)
+    return _take_stored(connection, rows, limit, damage)
 
 
 def traces(connection: apsw.Connection, limit: int) -> list[StoredTrace]:
@@ -184,14 +270,19 @@ def trace(connection: apsw.Connection, id_: str) -> StoredTrace | None:
     return None if row is None else StoredTrace(*row)
 
 
-def export(connection: apsw.Connection, after: int, limit: int) -> list[StoredRecord]:
-    return [_to_stored(connection, row) for row in many(connection, "records_after", (after, limit))]
+def export(connection: apsw.Connection, after: int, limit: int, damage: Damage) -> list[StoredRecord]:
+    return _take_stored(connection, sound_rows(connection, "records_after", (after, EVERY_ROW), damage), limit, damage)
 
 
-def _to_stored(connection: apsw.Connection, row: Row) -> StoredRecord:
-    key, raw, *rest, count, used = row
-    places, version = _places(connection, key)
-    return StoredRecord(key, to_draft(tuple(rest)), bool(raw), places, version, count, used)
+def _take_stored(connection: apsw.Connection, rows: Iterator[Row], limit: int, damage: Damage) -> list[StoredRecord]:
+    found: list[StoredRecord] = []
+    for key, raw, *rest, sealed, count, used in rows:
+        if _draft_is_sound(key, raw, rest, sealed, damage):
+            places, version = _places(connection, key)
+            found.append(StoredRecord(key, to_draft(tuple(rest)), bool(raw), places, version, count, used))
+            if len(found) == limit:
+                break
+    return found
 
 
 def hints(connection: apsw.Connection, session_id: str | None, limit: int) -> list[Hint]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
 
 from clew.errors import InvalidInput, StoreCorrupt, StoreError
-from clew.storage.sqlite.connection import APPLICATION_ID, UseLock, sync_folder
+from clew.storage.sqlite.connection import APPLICATION_ID, UseLock, prepare_folder, sync_folder
 
 REPLACED = "before-restore"
 _LOGS = ("-wal", "-shm")
@@ -21,7 +22,7 @@ def restore(path: Path, backup: Path) -> None:
     The backup is checked first, and the store is complete at every moment: the old one or the new one. Raises
     StoreInUse where another process has the store open.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    prepare_folder(path)
     use = UseLock(path, alone=True)
     incoming = path.with_name(f"{path.name}.incoming")
     try:
@@ -33,11 +34,13 @@ def restore(path: Path, backup: Path) -> None:
             _keep_old(path)
         os.replace(incoming, path)
         sync_folder(path.parent)
-    except OSError as error:
-        raise StoreError(f"{backup} could not be restored: {error.strerror}") from error
+    except (OSError, apsw.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StoreError(f"{backup} could not be restored; the store is whole, the old one or it: {reason}") from error
     finally:
         for ending in ("", *_LOGS):
-            incoming.with_name(incoming.name + ending).unlink(missing_ok=True)
+            with suppress(OSError):  # the next restore or purge removes it
+                incoming.with_name(incoming.name + ending).unlink(missing_ok=True)
         use.release()
 
 

@@ -95,7 +95,7 @@ def to_draft(row: Row) -> Draft:
 
 def to_record(collection: str, row: Row) -> Record:
     """From the columns of the `member_*` and `members_*` statements."""
-    key, id_, version, ts_ms, role, provenance, trust, stability, tokens, text, metadata, marks, count, used = row
+    key, id_, version, ts_ms, role, provenance, trust, stability, tokens, text, metadata, marks, count, used = row[:14]
     return Record(
         collection=Collection(collection),
         id=id_,
@@ -155,6 +155,11 @@ def run_each(connection: apsw.Connection, name: str, values: Iterable[tuple[Any,
 def each(connection: apsw.Connection, name: str, values: Values = ()) -> Iterator[Row]:
     """Rows as they are read; for results too large to hold at once."""
     yield from connection.execute(_STATEMENTS[name], values)
+
+
+def cursor(connection: apsw.Connection, name: str, values: Values = ()) -> Iterator[Row]:
+    """Rows one by one; after an error in one, the next can still be asked for."""
+    return connection.execute(_STATEMENTS[name], values)
 
 
 def many(connection: apsw.Connection, name: str, values: Values = ()) -> list[Row]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import apsw
+import msgspec
 
 from clew.core.collections import Collection
 from clew.core.model import Metadata, Record, Trust
@@ -32,7 +33,7 @@ from clew.storage.protocol import (
     Task,
     TermsOf,
 )
-from clew.storage.purging import Purge, Purged, PurgeEntry
+from clew.storage.purging import OrderedPurge, Purge, Purged, PurgeEntry
 from clew.storage.sqlite import checks, reads, writes
 from clew.storage.sqlite import purge as purging
 from clew.storage.sqlite.connection import (
@@ -48,13 +49,20 @@ from clew.storage.sqlite.connection import (
 )
 from clew.storage.sqlite.graph import SqliteGraph
 from clew.storage.sqlite.rows import encode_metadata, many, migration_scripts, only, run
+from clew.storage.sqlite.seals import Damage
 from clew.storage.sqlite.writer import Writer
 from clew.text.terms import ANALYSER_VERSION
 
 T = TypeVar("T")
 
 SCRUB = "scrub"
-"""The setting that says that the files still have to be cleaned of purged records."""
+"""The setting that says what is left to do until the files are clean of purged records, and since which purge."""
+
+REWRITE = "due"
+CUT_LOG = "log"
+
+SCRUB_WAIT_MS = 5000
+"""How long whoever purges waits for readers; others wait behind it."""
 
 PAGE = 1000
 """Records handled in one step of a pass over the whole store."""
@@ -76,6 +84,8 @@ class SqliteStore(SqliteGraph):
         self._readers = ReaderPool(path, synchronous)
         self._followers = ReaderPool(path, synchronous)
         self._held = _Held()
+        self._damage = Damage()
+        self._read(self._damage.load)
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -133,7 +143,7 @@ class SqliteStore(SqliteGraph):
         return self._read(lambda connection: reads.withheld(connection, collection))
 
     def trusted(self, trust: Trust, after: int, limit: int) -> list[StoredRecord]:
-        return self._read(lambda connection: reads.of_trust(connection, trust, after, limit))
+        return self._read(lambda connection: reads.of_trust(connection, trust, after, limit, self._damage))
 
     def traces(self, limit: int) -> list[StoredTrace]:
         return self._read(lambda connection: reads.traces(connection, limit))
@@ -142,6 +152,12 @@ class SqliteStore(SqliteGraph):
         return self._read(lambda connection: reads.trace(connection, id_))
 
     # --- purging -----------------------------------------------------------------------------------
+
+    def order_purge(self, order: OrderedPurge) -> None:
+        self._writer.run(lambda connection: purging.order(connection, order))
+
+    def ordered_purges(self) -> list[OrderedPurge]:
+        return self._read(purging.orders)
 
     def purge(self, purge: Purge) -> Purged:
         return self._writer.run(lambda connection: purging.purge(connection, purge))
@@ -161,22 +177,40 @@ class SqliteStore(SqliteGraph):
 
     def finish_purge(self, id_: str, counts: Metadata) -> None:
         def operation(connection: apsw.Connection) -> None:
-            run(connection, "finish_purge", (encode_metadata(counts), id_))
-            run(connection, "set_setting", (SCRUB, "due"))
+            purging.finish(connection, id_, counts)
+            run(connection, "set_setting", (SCRUB, f"{REWRITE}:{id_}"))
 
         self._writer.run(operation)
-        self.scrub()
 
-    def scrub(self) -> None:
-        if self._read(lambda connection: reads.setting(connection, SCRUB)) is not None:
-            self._writer.scrub()
+    def scrub(self, *, waits: bool = True) -> None:
+        """Writes the file anew once; from then on, only its log is left to be cut, and that is cheap to try again."""
+        left = self._scrub_left()
+        if left is None:
+            return
+        if left.startswith(REWRITE):
+            self._writer.rewrite()
             remove_copies(self._path)
-            self._writer.run(lambda connection: run(connection, "delete_setting", (SCRUB,)))
+            rewritten = left.replace(REWRITE, CUT_LOG)
+            self._writer.run(lambda connection: run(connection, "advance_setting", (rewritten, SCRUB, left)))
+            left = rewritten
+        self._writer.cut_log(SCRUB_WAIT_MS if waits else 0)
+        self._writer.run(lambda connection: run(connection, "drop_setting", (SCRUB, left)))
+
+    def needs_scrub(self) -> bool:
+        return self._scrub_left() is not None
+
+    def _scrub_left(self) -> str | None:
+        return self._read(lambda connection: reads.setting(connection, SCRUB))
 
     # --- reading ---------------------------------------------------------------------------------
 
-    def get(self, collection: str, ids: Sequence[str]) -> list[Record]:
-        return self._read(lambda connection: reads.members_by_id(connection, collection, ids))
+    def get(self, collection: str, ids: Sequence[str], *, strict: bool = False) -> list[Record]:
+        return self._read(
+            lambda connection: reads.members_by_id(connection, collection, ids, self._damage, strict=strict)
+        )
+
+    def damage(self) -> tuple[str, ...]:
+        return self._damage.noted
 
     def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
         return self._read(lambda connection: reads.seqs(connection, collection, ids))
@@ -185,13 +219,13 @@ class SqliteStore(SqliteGraph):
         return self._read(lambda connection: reads.places(connection, collection, id_))
 
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
-        return self._read(lambda connection: reads.members_at(connection, collection, seqs))
+        return self._read(lambda connection: reads.members_at(connection, collection, seqs, self._damage))
 
     def page(self, collection: str, after: int, limit: int) -> list[Record]:
-        return self._read(lambda connection: reads.page(connection, collection, after, limit))
+        return self._read(lambda connection: reads.page(connection, collection, after, limit, self._damage))
 
     def newest(self, collection: str, before: int | None, limit: int) -> list[Record]:
-        return self._read(lambda connection: reads.newest(connection, collection, before, limit))
+        return self._read(lambda connection: reads.newest(connection, collection, before, limit, self._damage))
 
     def size(self, collection: str) -> int:
         return self._read(lambda connection: reads.size(connection, collection))
@@ -208,12 +242,12 @@ class SqliteStore(SqliteGraph):
             unchanged = self._translate_errors(lambda: reads.is_at(connection, collection, after))
         if unchanged:  # as nearly always: then one statement is enough
             return Feed(until=after, reset=False)
-        return self._read(lambda connection: reads.feed(connection, collection, after), now=True)
+        return self._read(lambda connection: reads.feed(connection, collection, after, self._damage), now=True)
 
     # --- the queue behind writes -------------------------------------------------------------------
 
     def queued(self, task: Task, limit: int) -> list[QueuedTask]:
-        return self._read(lambda connection: reads.queued(connection, task, limit))
+        return self._read(lambda connection: reads.queued(connection, task, limit, self._damage))
 
     def pending(self, task: Task) -> int:
         return self._read(lambda connection: int(only(connection, "pending", (task,))[0]))
@@ -273,7 +307,7 @@ class SqliteStore(SqliteGraph):
     # --- moving and checking -----------------------------------------------------------------------
 
     def export(self, after: int, limit: int) -> list[StoredRecord]:
-        return self._read(lambda connection: reads.export(connection, after, limit))
+        return self._read(lambda connection: reads.export(connection, after, limit, self._damage))
 
     def restore(self, records: Iterable[StoredRecord], tasks: tuple[Task, ...]) -> tuple[int, int]:
         def operation(connection: apsw.Connection) -> tuple[int, int]:
@@ -285,15 +319,33 @@ class SqliteStore(SqliteGraph):
     def findings(self) -> Iterator[Finding]:
         return iter(self._read(lambda connection: list(checks.findings(connection))))
 
+    def repair(self) -> tuple[str, ...]:
+        def operation(connection: apsw.Connection) -> tuple[str, ...]:
+            connection.execute("REINDEX")
+            damaged = list(checks.damaged_rows(connection, Damage()))
+            vectors = checks.damaged_vectors(connection)
+            if damaged:
+                writes.set_aside(connection, damaged)
+            if vectors:
+                writes.drop_vectors(connection, vectors)
+            removed = [f"dropped the damaged vector of record {record}" for record in vectors]
+            return (*(f"set {what} {key} aside" for what, key in damaged), *removed)
+
+        done = self._writer.run(operation)
+        self._read(self._damage.load)
+        return done
+
     def backup(self, target: Path) -> None:
         with self._readers.borrow() as connection:
             write_copy(connection, target)
 
     def close(self) -> None:
-        self._readers.close()
-        self._followers.close()
-        self._writer.close()
-        self._use.release()
+        try:
+            self._readers.close()
+            self._followers.close()
+            self._writer.close()
+        finally:
+            self._use.release()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -322,7 +374,7 @@ class SqliteStore(SqliteGraph):
     def _translate_errors(self, attempt: Callable[[], T]) -> T:
         try:
             return attempt()
-        except (apsw.CorruptError, apsw.NotADBError) as error:
+        except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, msgspec.DecodeError) as error:
             raise StoreCorrupt(f"{self._path} is damaged: {error}") from error
         except apsw.Error as error:
             raise StoreError(f"{self._path} could not be read: {error}") from error
@@ -343,7 +395,7 @@ def _open(path: Path, synchronous: str) -> apsw.Connection:
     try:
         connection = connect(path, synchronous)
         migrate(connection, path, migration_scripts())
-    except (apsw.NotADBError, apsw.CorruptError) as error:
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
         raise StoreCorrupt(f"{path} is damaged: {error}") from error
     except apsw.Error as error:
         raise StoreError(f"cannot open {path}: {error}") from error

@@ -30,7 +30,10 @@ LOG_PAGES = 1000
 LONG_LOG_PAGES = 8 * LOG_PAGES
 """The same for a commit that waits for nothing: a context that counts what it used should not do that work."""
 
-SCRUB_WAIT_MS = 5000
+_NOT_CLEAN = (
+    "the records are gone, and Clew tries again until `clew status` is silent about it, "
+    "but old text may still be in the store's"
+)
 
 MAX_GROUP = 256
 """Operations in one commit; bounds how long the first of them waits."""
@@ -56,34 +59,38 @@ class Writer:
                     self._commit_group()
         return pending.outcome()
 
-    def scrub(self) -> None:
-        """Leave nothing in the files but the rows of the store.
+    def rewrite(self) -> None:
+        """Write the file anew.
 
-        Deleting overwrites what it deletes, and yet copies of rows stay behind where pages were split or
-        joined; so the file is written anew, and the write-ahead log is cut to nothing. Waits for readers,
-        though not for long, since others wait behind it.
+        Deleting overwrites what it deletes, and yet copies of rows stay behind where pages were split or joined.
         """
-        with self._turn, _busy_timeout(self._connection, SCRUB_WAIT_MS):
+        with self._turn:
             try:
                 self._connection.execute("VACUUM")
-                busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
             except apsw.FullError:
-                raise StoreError(
-                    "the disk is too full to write the store anew, so old text may still be in its files; "
-                    "make room and open the store again, which finishes the purge"
-                ) from None
+                raise StoreError(f"{_NOT_CLEAN} files: the disk is too full to write the store anew") from None
             except apsw.Error as error:
-                raise _as_store_error(error) from error
+                raise StoreError(f"{_NOT_CLEAN} files: {error}") from error
+
+    def cut_log(self, wait_ms: int) -> None:
+        """Carry the write-ahead log over and cut it to nothing. Readers of what is in it are in the way."""
+        with self._turn, _busy_timeout(self._connection, wait_ms):
+            try:
+                busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
+            except apsw.BusyError:
+                busy = 1
+            except apsw.Error as error:
+                raise StoreError(f"{_NOT_CLEAN} log: {error}") from error
         if busy:
-            raise StoreError(
-                "another process is reading the store, so old text may still be in its log; "
-                "opening the store again finishes the purge"
-            )
+            raise StoreError(f"{_NOT_CLEAN} log, since another process is reading the store")
 
     def close(self) -> None:
         with self._turn:
             self._closed = True
-            self._connection.close()
+            try:
+                self._connection.close()
+            except apsw.Error as error:
+                raise StoreError(f"the store was not closed cleanly, though nothing is lost: {error}") from error
 
     def _commit_group(self) -> None:
         group = [self._waiting.popleft() for _ in range(min(len(self._waiting), MAX_GROUP))]
@@ -164,7 +171,7 @@ def _as_store_error(error: BaseException) -> BaseException:
         error = error.__context__
     if isinstance(error, apsw.FullError):
         return StoreError("the disk is full; nothing of this write was kept")
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError):
         return StoreCorrupt(f"the store is damaged: {error}; run `clew verify`")
     if isinstance(error, apsw.Error):
         return StoreError(f"the store could not be written: {error}")

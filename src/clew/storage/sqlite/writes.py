@@ -11,7 +11,7 @@ from clew.core.collections import Collection, CollectionKind
 from clew.core.marks import keep_operator_marks, merge_marks
 from clew.core.model import Draft, Provenance
 from clew.core.ports import EmbedderIdentity
-from clew.errors import Conflict, RawHistoryProtected
+from clew.errors import Conflict, RawHistoryProtected, RecordDamaged
 from clew.storage.protocol import (
     TRACE_LIMIT,
     Marking,
@@ -40,6 +40,7 @@ from clew.storage.sqlite.rows import (
     run_each,
     seq_of,
 )
+from clew.storage.sqlite.seals import seal
 
 REMOVED, VECTOR, RELOAD = 1, 2, 3
 """Kinds of change, as `changes.kind` stores them."""
@@ -280,13 +281,28 @@ def adopt_model(connection: apsw.Connection, identity: EmbedderIdentity) -> int:
 
 
 def forget_vectors(connection: apsw.Connection) -> None:
+    """In one step with their tasks: whatever happens next, each text has a vector or waits for one."""
     run(connection, "delete_vectors")
     _reload_all(connection)
+    if current_model(connection)[0]:
+        queue_missing_vectors(connection)
 
 
 def queue_missing_vectors(connection: apsw.Connection) -> int:
     run(connection, "queue_missing_vectors", current_model(connection))
     return connection.changes()
+
+
+def set_aside(connection: apsw.Connection, damaged: Iterable[tuple[str, int]]) -> None:
+    """The rows stay as they are, for a person to look at; no read serves them any more."""
+    run_each(connection, "add_aside", damaged)
+    run(connection, "drop_tasks_aside")
+    _reload_all(connection)
+
+
+def drop_vectors(connection: apsw.Connection, records: Iterable[int]) -> None:
+    run_each(connection, "delete_vector", [(record,) for record in records])
+    _reload_all(connection)
 
 
 def set_terms(connection: apsw.Connection, terms: Iterable[tuple[bytes, int]]) -> None:
@@ -330,7 +346,10 @@ def _record_at(connection: apsw.Connection, place: Place) -> int:
 
 
 def _add_record(connection: apsw.Connection, draft: Draft, *, raw: bool) -> int:
-    return int(only(connection, "add_record", draft_values(draft, raw=raw))[0])
+    record = int(only(connection, "add_record", draft_values(draft, raw=raw))[0])
+    for statement in ("seal_record", "seal_terms"):
+        run(connection, statement, (record,))
+    return record
 
 
 def _next_seq(connection: apsw.Connection, collection: int) -> int:
@@ -396,11 +415,20 @@ def mark(connection: apsw.Connection, markings: Sequence[Marking]) -> int:
 
 
 def _mark(connection: apsw.Connection, record: int, marking: Marking) -> None:
+    refuse_damage(connection, record)
     if marking.marks:
         old = decode_metadata(only(connection, "record_marks", (record,))[0])
         run(connection, "set_marks", (encode_metadata(merge_marks(old, marking.marks)), record))
     if marking.trust is not None:
         run(connection, "set_trust", (marking.trust, record))
+    run(connection, "seal_record", (record,))
+
+
+def refuse_damage(connection: apsw.Connection, record: int) -> None:
+    """A new seal must not make damage look sound."""
+    *columns, sealed = only(connection, "record_columns", (record,))
+    if sealed != seal(record, *columns):
+        raise RecordDamaged(f"record {record} is not what was written; `clew verify --repair` sets it aside")
 
 
 def move(connection: apsw.Connection, places: Sequence[Place], collection: str) -> int:

@@ -163,7 +163,7 @@ def test_a_picture_that_cannot_be_written_is_an_error_without_a_traceback(clew: 
     pytest.importorskip("matplotlib", reason="the `plots` extra is not installed")
     file = write_lines(tmp_path / "labels.jsonl", labelled())
     missing = tmp_path / "no" / "folder" / "gate.png"
-    assert "gate.png" in clew.json("gate", "calibrate", file, "--plot", str(missing), status=1)["error"]["message"]
+    assert "gate.png" in clew.json("gate", "calibrate", file, "--plot", str(missing), status=2)["error"]["message"]
 
 
 def test_texts_that_are_never_kept_count_as_never_kept_by_any_threshold(clew: Clew, tmp_path: Path) -> None:

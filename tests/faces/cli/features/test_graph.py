@@ -119,6 +119,8 @@ def test_a_picture_is_its_owners_alone_and_follows_no_link(clew: Clew, tmp_path:
     assert precious.read_text() == "keep me"
     assert not target.is_symlink()
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    nowhere = tmp_path / "nowhere"
+    assert f"{nowhere} is not a folder" in clew("graph", "draw", str(nowhere / name), "--user", "ada", status=2)
 
 
 def test_without_matplotlib_a_png_is_refused_with_a_note(

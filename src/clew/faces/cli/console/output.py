@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from clew.errors import InvalidInput
+
 
 @contextmanager
 def replaced_whole(target: Path) -> Iterator[IO[bytes]]:
@@ -16,6 +18,8 @@ def replaced_whole(target: Path) -> Iterator[IO[bytes]]:
 
     A link of that name is replaced, and what it leads to stays as it is.
     """
+    if not target.parent.is_dir():
+        raise InvalidInput(f"cannot write {target}: {target.parent} is not a folder")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # made 0600
     try:
         with os.fdopen(handle, "wb") as stream:
