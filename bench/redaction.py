@@ -29,6 +29,9 @@ ADVERSARIAL = (
     "data:\n  a: b\n", "&sig=", "-----BEGIN PRIVATE KEY-----\n", "token=a1b2c3d4e5f6 ", "[redacted:jwt]", ":AA", "-us1",
     "password%3D", "%253D", "| password |\n|---|---|\n", '"value":"a","name":"token"', "密码：", "acme_live_a1B2",
     "cGFzc3dvcmQ9", "the key a1B2c3D4e5F6g7H8i9J0 ", "&quot;", "pw: pass: ",
+    "password for prod: ", "password the a b is ", "a1!b2c is the password ", "пароль от ", "密码 ", "password:\n",
+    "Password:<br>", "password:\n```\n", "_ghp_", "-:AA", '"password":{"value":', "name=password ", "pass\u200bword",
+    "ｐａｓｓｗｏｒｄ：", "%70assword", "&nbsp;", "mdp ",
 )  # fmt: skip
 PERSONAL_KINDS = {
     "EMAIL_ADDRESS": "email",

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from clew.text.redaction import redact, redact_json
+from clew.text.redaction import redact
 
 pytestmark = pytest.mark.requirement("CAPTURE-3")
 
@@ -60,13 +60,6 @@ def test_markup_between_a_name_and_its_value_hides_nothing(text: str) -> None:
 def test_a_name_and_its_value_may_be_in_fields_of_their_own(text: str) -> None:
     clean = redact(text % VALUE)
     assert clean.text == text % f"[redacted:{clean.found[0].kind}]"
-
-
-def test_json_with_name_and_value_in_fields_of_their_own_loses_the_value() -> None:
-    assert redact_json([{"value": "blue sky", "name": "DB_PASSWORD"}])[0] == [
-        {"value": "[redacted:password]", "name": "DB_PASSWORD"}
-    ]
-    assert redact_json({"name": "Ann", "value": "blue sky"}) == ({"name": "Ann", "value": "blue sky"}, ())
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,10 @@ PIECES = (
     "&", "postgres://ann:", "@host", "Bearer ", "Cookie: a=", "; ", "curl -u ann:", "kind: Secret\ndata:\n  a: ",
     "漢", "\ud800", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "[redacted:jwt]", "[redacted:", "]",
     "--", "%3D", "%22", "&quot;", "| ", "|---|---|\n",
-    "**", "密码：", "name", "value", "cGFzc3dvcmQ9aHVudGVyMiF4", "x@y.org",
+    "**", "密码：", " for prod", " is ", " is the password", "passwort", "пароль", " от ", "mdp", "### ", "<br>",
+    "reset_", "mot de passe", "\r\n",
+    "&nbsp;", "```\n", "__", "-", "_", "\u200b", "\u00ad", "ｐａｓｓｗｏｒｄ", "：", "%70", "%5F", "hunter2!x",
+    '{"Value":', "[", "{", "name", "value", "cGFzc3dvcmQ9aHVudGVyMiF4", "x@y.org",
     "+44 20 7946 0958", "4111 1111 1111 1111", "12 Old Mill Road", *SECRETS,
 )  # fmt: skip
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=6)), max_size=24).map("".join)
@@ -97,6 +100,20 @@ def test_redacting_json_again_finds_nothing(value: Any, policy: Policy) -> None:
         "密码：",
         "cGFzc3dvcmQ9",
         "the key a1B2c3D4e5F6g7H8i9J0 ",
+        "password for prod: ",
+        "password the a b c d is ",
+        "a1!b2c is the password ",
+        "пароль от ",
+        "密码 ",
+        "password:\n",
+        "Password:<br>",
+        "_ghp_",
+        "-:AA",
+        '"password":{"value":',
+        "pass\u200bword",
+        "ｐａｓｓｗｏｒｄ：",
+        "%70assword",
+        "name=password ",
     ],
 )
 def test_the_work_grows_with_the_text_and_not_faster(piece: str) -> None:

@@ -12,11 +12,19 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import re2
 
 from clew.text.redaction import encoded, pii, runs, shapes
+from clew.text.redaction.fields import (
+    is_secret_beside,
+    is_value_field,
+    looks_secret,
+    name_beside,
+    names_a_secret,
+    names_an_action,
+)
 from clew.text.redaction.languages import foreign_names
 from clew.text.redaction.names import (
     KEY_NAMES,
@@ -24,10 +32,7 @@ from clew.text.redaction.names import (
     SERVICE_NAMES,
     SHORT_NAMES,
     TOKEN_NAMES,
-    VALUE_FIELDS,
     Names,
-    field_of_secret,
-    names_a_secret,
 )
 from clew.text.redaction.rules import RULES
 from clew.text.redaction.tables import table_cuts
@@ -76,8 +81,9 @@ def redact(text: str, policy: Policy = Policy.SECRETS) -> Redacted:
 def redact_json(value: Any, policy: Policy = Policy.SECRETS) -> tuple[Any, tuple[str, ...]]:
     """The value with every string in it redacted, keys too, and the kinds that were cut, in order.
 
-    A string under a key that names a secret is cut whole, unless it is a placeholder. A value with nothing
-    to cut comes back as the same object.
+    A string under a key that names a secret is cut whole, unless it is a placeholder; so is one in a list or in a field
+    for the value under such a key. A value that a field beside it names must look like a secret, too, and so must one
+    under a key that names an action (`reset_password`). A value with nothing to cut comes back as the same object.
     """
     if policy is Policy.OFF:
         return value, ()
@@ -90,9 +96,7 @@ def secret_in_name(name: str) -> str | None:
 
     What only looks made by chance is no secret here: so do most ids.
     """
-    letters = name.encode("latin-1", "replace").lower()
-    sure = [cut.kind for cut in _anchored(name, letters) if cut.kind != "generic-secret"]
-    return sure[0] if sure else None
+    return next((cut.kind for cut in _secrets(name) if cut.kind not in _MADE_BY_CHANCE), None)
 
 
 _MOST_PASSES = 8
@@ -109,6 +113,7 @@ _VAGUE_KINDS = {
     "connection-string": 2,
 }
 _SURE = 3
+_MADE_BY_CHANCE = frozenset({"generic-secret", "twitter-token"})
 
 
 def marker(kind: str) -> str:
@@ -138,7 +143,7 @@ def _secrets(text: str, layer: int = 0) -> Iterator[Cut]:
     for start, end in runs.long_runs(raw):
         yield from runs.run_cuts(text, start, end)
         yield from encoded.run_cuts(text, start, end, find_deeper)
-    yield from encoded.escaped_cuts(text, find_deeper)
+    yield from encoded.disguised_cuts(text, find_deeper)
 
 
 def _anchored(text: str, letters: bytes) -> Iterator[Cut]:
@@ -156,6 +161,8 @@ def _anchored(text: str, letters: bytes) -> Iterator[Cut]:
         start, end = match.span()
         if letters[start] == _BACKSLASH:
             start += len(r"\n")
+        elif letters[start:end] not in _AT_ANCHOR:
+            start += len("_")
         for first, last, detector in _AT_ANCHOR[letters[start:end]]:
             detect = by_name[detector] if isinstance(detector, str) else detector
             if done.get(id(detector), 0) > start + first:
@@ -213,6 +220,13 @@ def _without(text: str, found: list[Found]) -> str:
     return "".join([*pieces, text[done:]])
 
 
+class _Called(NamedTuple):
+    """What a value of a JSON object is called: by its key, or by a field beside it."""
+
+    name: str
+    by_field: bool = False
+
+
 class _Tree:
     """Walks nested JSON without recursion, since its depth is the sender's choice."""
 
@@ -224,39 +238,40 @@ class _Tree:
         """Visits containers from the outside in, then rebuilds those that changed from the inside out."""
         if isinstance(value, str):
             return self._string(value)
-        containers = [value] if isinstance(value, dict | list) else []
-        for container in containers:
-            children = container.values() if isinstance(container, dict) else container
-            containers += [child for child in children if isinstance(child, dict | list)]
+        containers: list[tuple[Any, _Called]] = [(value, _Called(""))] if isinstance(value, dict | list) else []
+        for container, called in containers:
+            inside = (
+                _called_inside(container, called) if isinstance(container, dict) else ((c, called) for c in container)
+            )
+            containers += [(child, own) for child, own in inside if isinstance(child, dict | list)]
         changed: dict[int, Any] = {}
-        for container in reversed(containers):
-            rebuilt = self._dict(container, changed) if isinstance(container, dict) else self._list(container, changed)
+        for container, called in reversed(containers):
+            rebuild = self._dict if isinstance(container, dict) else self._list
+            rebuilt = rebuild(container, called, changed)
             if rebuilt is not None:
                 changed[id(container)] = rebuilt
         return changed.get(id(value), value)
 
-    def _list(self, items: list[Any], changed: dict[int, Any]) -> list[Any] | None:
-        rebuilt = [self._item(item, changed) for item in items]
+    def _list(self, items: list[Any], called: _Called, changed: dict[int, Any]) -> list[Any] | None:
+        rebuilt = [self._item(item, called, changed) for item in items]
         return rebuilt if any(new is not old for new, old in zip(rebuilt, items, strict=True)) else None
 
-    def _dict(self, items: dict[Any, Any], changed: dict[int, Any]) -> dict[Any, Any] | None:
+    def _dict(self, items: dict[Any, Any], called: _Called, changed: dict[int, Any]) -> dict[Any, Any] | None:
         rebuilt: dict[Any, Any] = {}
         differs = False
-        field = field_of_secret(items)
-        for key, old in items.items():
+        for (key, old), (_, own) in zip(items.items(), _called_inside(items, called), strict=True):
             shown = self._string(key) if isinstance(key, str) else key
-            name = items[field] if field is not None and key in VALUE_FIELDS else key
-            new = self._named(name, old) if isinstance(key, str) and isinstance(old, str) else self._item(old, changed)
+            new = self._item(old, own, changed)
             differs = differs or new is not old or shown is not key
             rebuilt[_number_key(shown, rebuilt) if shown is not key else key] = new
         return rebuilt if differs else None
 
-    def _item(self, item: Any, changed: dict[int, Any]) -> Any:
-        return self._string(item) if isinstance(item, str) else changed.get(id(item), item)
+    def _item(self, item: Any, called: _Called, changed: dict[int, Any]) -> Any:
+        return self._named(called, item) if isinstance(item, str) else changed.get(id(item), item)
 
-    def _named(self, key: str, value: str) -> str:
-        kind = names_a_secret(key)
-        if kind is None or is_stand_in(value):
+    def _named(self, called: _Called, value: str) -> str:
+        kind = names_a_secret(called.name) if called.name else None
+        if kind is None or is_stand_in(value) or not _may_be_secret(called, value):
             return self._string(value)
         self._kinds[kind] = None
         return marker(kind)
@@ -267,6 +282,25 @@ class _Tree:
             return value
         self._kinds.update((item.kind, None) for item in redacted.found)
         return redacted.text
+
+
+def _may_be_secret(called: _Called, value: str) -> bool:
+    """Whether the value may be what it is called, where the name alone leaves that open."""
+    if called.by_field:
+        return is_secret_beside(called.name, value)
+    return not names_an_action(called.name) or looks_secret(value)
+
+
+def _called_inside(items: dict[Any, Any], called: _Called) -> Iterator[tuple[Any, _Called]]:
+    """Each value of a JSON object and what it is called.
+
+    That is its key, or, in a field for values, what a field beside it says, or else the key that the object is under.
+    """
+    beside = name_beside(items)
+    said = called if beside is None else _Called(beside, by_field=True)
+    for key, value in items.items():
+        own = key if isinstance(key, str) else ""
+        yield value, said if said.name and own and is_value_field(own) else _Called(own)
 
 
 def _number_key(key: str, taken: dict[Any, Any]) -> str:
@@ -302,7 +336,7 @@ def _anchors() -> Iterator[tuple[str, bool, _Detector | str]]:
     """Letters to look for, whether only at the start of a word, and who looks closer."""
     for rule in RULES:
         for letters in rule.anchors:
-            yield letters, rule.back == 0 and letters[0].isalnum(), rule.cuts
+            yield letters, not rule.joins and rule.back == 0 and letters[0].isalnum(), rule.cuts
     for letters, form in _FORMS.items():
         yield letters, letters in {"bearer", "basic", "ssws", "bundle_"}, form
     for words, name in (
@@ -319,15 +353,18 @@ def _anchors() -> Iterator[tuple[str, bool, _Detector | str]]:
 def _compile(anchors: list[tuple[str, bool, _Detector | str]]) -> Any:
     """One expression for all letters; longer ones first, as the first that fits is taken.
 
-    A word also starts behind an escaped line end, which is how lines end in JSON that was not read yet.
+    A word also starts behind an underscore, and behind an escaped line end, which is how lines end in JSON that was not
+    read yet.
     """
-    at_word = sorted({letters for letters, bound, _ in anchors if bound}, key=len, reverse=True)
-    anywhere = sorted({letters for letters, bound, _ in anchors if not bound}, key=len, reverse=True)
+    free = {letters for letters, at_word, _ in anchors if not at_word}
+    bound = {letters for letters, at_word, _ in anchors if at_word} - free
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
-    bound = "|".join(map(re.escape, at_word))
-    free = "|".join(map(re.escape, anywhere))
-    return re2.compile(rf"\b(?:{bound})|\\[nrtf](?:{bound})|(?:{free})".encode("latin-1"), options)
+    ordered = sorted(free | bound, key=len, reverse=True)
+    first = "|".join(rf"\b{re.escape(letters)}" if letters in bound else re.escape(letters) for letters in ordered)
+    words = {letters for letters, _, detector in anchors if letters[0].isalnum() and not isinstance(detector, str)}
+    behind = "|".join(re.escape(letters) for letters in ordered if letters in words)
+    return re2.compile(rf"{first}|(?:_|\\[nrtf])(?:{behind})".encode("latin-1"), options)
 
 
 def _table(anchors: list[tuple[str, bool, _Detector | str]]) -> dict[bytes, list[tuple[int, int, _Detector | str]]]:

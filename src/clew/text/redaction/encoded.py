@@ -1,4 +1,4 @@
-"""Secrets behind an encoding: percent signs, entities and escapes of quotes, Base64, and digits of Base 16.
+"""Secrets behind an encoding: percent signs, entities, escapes, characters nobody sees, Base64, digits of Base 16.
 
 Clew reads a text with such signs once more as they decode, and cuts what the same rules find, at its place in the text
 as it was. A run of Base64 goes whole if what it decodes to holds a secret. Both work on bounded pieces.
@@ -11,6 +11,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterator
 
+from clew.text.redaction import plain
 from clew.text.redaction.values import Cut, is_random
 
 Finder = Callable[[str], list[Cut]]
@@ -19,24 +20,31 @@ MOST_LAYERS = 2
 """How often a text may be encoded over again; beyond this, it was made to hide something."""
 _MOST_RUN_CHARS = 64 * 1024
 _PROBED_CHARS = 64
-_SIGN = re.compile(r"(?:%[0-9A-Fa-f]{2})+|&(?:quot|apos|amp|lt|gt|#\d{2,3}|#x[0-9A-Fa-f]{2});|\\u00[2-7][0-9A-Fa-f]")
-_HAS_SIGN = re.compile(
-    r"%(?:2[0-9A-Fa-f]|3[AaCcDdEe]|5[BbDd]|7[BbDd])|&(?:quot|apos|#34|#39|#x2[27]);|\\u00(?:2[27]|3[aAdD])"
+_SIGN = re.compile(
+    r"(?:%[0-9A-Fa-f]{2})+|&(?:quot|apos|amp|lt|gt|nbsp|#\d{2,3}|#x[0-9A-Fa-f]{2});|\\u00[2-7][0-9A-Fa-f]"
 )
-_ENTITIES = {"&quot;": '"', "&apos;": "'", "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+_HAS_SIGN = re.compile(
+    r"%(?!20)[2-7][0-9A-Fa-f]|&(?:quot|apos|nbsp|#[1-9]\d{1,2}|#x[2-7][0-9A-Fa-f]);"
+    r"|\\u00(?:2[0-57-9a-fA-F]|3[0-9abdABD]|[4-7][0-9A-Fa-f])"
+)
+"""Signs for what names, tokens and their edges consist of."""
+_ENTITIES = {"&quot;": '"', "&apos;": "'", "&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\-]{16,}+={0,2}")
 _BASE16 = re.compile(r"(?:[0-9a-f]{2}){12,}|(?:[0-9A-F]{2}){12,}")
 _URL_SAFE = str.maketrans("-_", "+/")
 _LEAST_TOKEN_CHARS = 20
 
 
-def escaped_cuts(text: str, find: Finder) -> Iterator[Cut]:
-    """What the text holds once its percent signs, entities and escapes are decoded."""
-    if not any(letter in text for letter in ("%", "&", "\\u00")) or _HAS_SIGN.search(text) is None:
+def disguised_cuts(text: str, find: Finder) -> Iterator[Cut]:
+    """What the text holds once its signs are decoded and its letters are plain; one more look finds both."""
+    has_signs = any(letter in text for letter in ("%", "&", "\\u00")) and _HAS_SIGN.search(text) is not None
+    if not has_signs and not plain.is_odd(text):
         return
-    decoded, places = _decode_signs(text)
-    for cut in find(decoded):
-        yield Cut(places[cut.start], places[cut.end], cut.kind)
+    decoded, places = _decode_signs(text) if has_signs else (text, None)
+    shown, kept = plain.plain_view(decoded)
+    for cut in find(shown):
+        start, end = kept[cut.start], kept[cut.end]
+        yield Cut(places[start], places[end], cut.kind) if places else Cut(start, end, cut.kind)
 
 
 def run_cuts(text: str, start: int, end: int, find: Finder) -> Iterator[Cut]:
@@ -101,14 +109,14 @@ def _decode_run(run: str) -> str:
         text = _text(bytes.fromhex(run[:_MOST_RUN_CHARS]))
         if text:
             return text
-    plain = run[:_MOST_RUN_CHARS].translate(_URL_SAFE).rstrip("=")
-    if not _text(_decode_base64(plain[:_PROBED_CHARS])):
+    bare = run[:_MOST_RUN_CHARS].translate(_URL_SAFE).rstrip("=")
+    if not _text(_decode_base64(bare[:_PROBED_CHARS])):
         return ""
-    return _text(_decode_base64(plain))
+    return _text(_decode_base64(bare))
 
 
-def _decode_base64(plain: str) -> bytes:
-    whole = plain if len(plain) % 4 != 1 else plain[:-1]
+def _decode_base64(bare: str) -> bytes:
+    whole = bare if len(bare) % 4 != 1 else bare[:-1]
     try:
         return base64.b64decode(whole + "=" * (-len(whole) % 4))
     except (binascii.Error, ValueError):

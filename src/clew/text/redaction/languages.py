@@ -15,12 +15,34 @@ FOREIGN_PASSWORDS = (
     "пароль", "пароля", "парола", "лозинка", "κωδικός", "κωδικος", "סיסמה", "סיסמא", "كلمة المرور", "كلمة السر",
     "رمز عبور", "पासवर्ड", "รหัสผ่าน",
     "密码", "密碼", "口令", "パスワード", "暗証番号", "비밀번호", "패스워드", "암호",
+    "code secret", "code d'accès", "code d’accès", "zugangscode", "losungswort", "palabra de paso", "parola d'ordine",
+    "parola d’ordine", "código de acesso", "código de acceso", "toegangscode", "kodeord", "parool", "parole",
+    "slaptažodis", "geslo", "pasahitza", "contrasinal", "palavra passe", "kata laluan", "hasła", "hesla", "parolası",
+    "şifresi", "пасворд", "пассворд", "паролем", "пароли", "кодовое слово", "шифра", "συνθηματικό", "סיסמת",
+    "كلمة مرور", "كلمة سر", "رمز المرور", "باسورد", "باسوورد", "گذرواژه", "پسورد", "कूटशब्द", "พาสเวิร์ด",
+    "通行码", "通行碼", "登录密钥", "パスコード", "パスフレーズ", "合言葉", "비번", "비밀 번호", "암호문",
 )  # fmt: skip
+SHORT_FOREIGN_PASSWORDS = ("mdp",)
+"""Short for a password, and part of other words."""
 FOREIGN_KEYS = (
     "schlüssel", "schluessel", "clave", "clé", "chave", "chiave", "klucz", "sleutel", "nyckel", "anahtar", "jeton",
     "zugangsdaten", "ключ", "токен", "секрет", "密钥", "密鑰", "金鑰", "秘钥", "令牌", "トークン", "キー", "秘密鍵",
     "토큰", "시크릿", "مفتاح", "טוקן",
 )  # fmt: skip
+
+IS = (
+    r"(?:used to be|(?:(?:has been|was|is) )?(?:changed|set|reset|updated) to|"
+    r"(?:is|was|are|ist|war|lautet|est|était|es|era|è|é|jest|är|er|je|это|был|είναι)"
+    r"(?: (?:now|still|currently|actually|again|set to|changed to|jetzt|maintenant|ahora|now|теперь|nu|agora|ora))?)"
+)
+"""What links a name to its value in a sentence."""
+QUALIFIERS = frozenset(
+    "for to of on at from in with under behind für zu zur zum der des dem den die das vom von beim bei im auf de du "
+    "d' del della dello dell' des pour la le les l' à au aux sur para el las los en per il lo da do dos das na no voor "
+    "van op het till på av til for pro od k ke do z dla ze від для от к на из у за için cho của untuk pentru για του "
+    "της".split()
+)
+"""Words that begin the part of a name which says what the secret opens."""
 
 
 def _spellings(word: str) -> set[str]:

@@ -9,14 +9,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from clew.text.redaction.languages import FOREIGN_KEYS, FOREIGN_PASSWORDS
-from clew.text.redaction.values import Cut, is_mixed, is_password, is_random, is_stand_in, is_uuid
+from clew.text.redaction import phrases
+from clew.text.redaction.fields import HARMLESS_HEAD, KEY_FIELDS, VALUE_FIELDS, is_about_password, names_an_action
+from clew.text.redaction.languages import FOREIGN_KEYS, FOREIGN_PASSWORDS, IS, SHORT_FOREIGN_PASSWORDS
+from clew.text.redaction.syntax import BLANK, CLOSERS, MARKS, TAIL, VALUE
+from clew.text.redaction.values import (
+    Cut,
+    is_made_of_words,
+    is_mixed,
+    is_random,
+    is_stand_in,
+    is_surely_password,
+    is_uuid,
+)
 
 _PASS_WORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
+_SPLIT_PASS_WORDS = ("pass word", "pass phrase", "pass code", "pass-word", "pass-phrase", "pass-code")
 PASSWORD_NAMES = (
     *_PASS_WORDS,
+    *_SPLIT_PASS_WORDS,
     "_pass",
     "dbpass",
     *(f"_{word}" for word in _PASS_WORDS),
@@ -25,7 +37,7 @@ PASSWORD_NAMES = (
     *(word for word in FOREIGN_PASSWORDS if word.isascii()),
 )
 """With the prefixes of the shorter ones, too: of all names that begin at one place, only the longest counts."""
-SHORT_NAMES = ("pass", "pw")
+SHORT_NAMES = ("pass", "pw", "psw", "pswd", *SHORT_FOREIGN_PASSWORDS)
 """Words with another meaning, too: they need a mark behind them, and a value that no word is."""
 
 TOKEN_NAMES = (
@@ -54,60 +66,63 @@ SERVICE_NAMES = tuple(
 )
 """Services whose credentials have no form of their own, or had none at first."""
 
-_VALUE = (
-    r"(?:[bBrRuU]?(?:\\?\"(?P<double>[^\"\n\\]{1,512}+)|\\?'(?P<single>[^'\n\\]{1,512}+)|`(?P<back>[^`\n]{1,512}+))"
-    r"|(?P<bare>[^\s\"'`<>(){}\[\],;|&\\，。；：、！？（）「」『』【】]{4,512}+))"
-)
-_MARKS = r"[*~]{0,3}+"
-"""What Markdown puts around a name or a value to make it stand out."""
 _ASSIGNED = re.compile(
-    r"(?P<tail>[\w.\-]{0,40}+)[\"'`\])\\*~]{0,6}+"
+    rf"{TAIL}{CLOSERS}"
     r"(?:"
-    r"[ \t]{0,20}+(?:=>|:=|\?=|\+=|\|\|=|(?:={1,3}|＝)(?!>)|->"
+    rf"{BLANK}{{0,20}}+(?:=>|:=|\?=|\+=|\|\|=|(?:={{1,3}}|＝)(?!>)|->"
     r"|(?:[：﹕]|:(?!:))(?:[ \t]{0,4}(?:str|string|String)[ \t]{0,4}=)?)"
-    rf"{_MARKS}(?:[ \t\u3000]{{0,20}}+{_MARKS}|\s{{0,20}}+(?=\\?[\"']))"
-    rf"|[ \t]{{0,20}}+\|(?!\|)[ \t]{{0,40}}+{_MARKS}"
-    r"|[ \t](?:is|ist|lautet|est|es|è|é|jest|это|—|–):?[ \t]{1,4}+"
-    r"|[ \t]?(?:是|为|為|は|는|은)[：:]?[ \t\u3000]{0,4}+"
+    rf"{MARKS}(?:{BLANK}{{0,20}}+{MARKS}|\s{{0,20}}+(?=\\?[\"']))"
+    rf"|{BLANK}{{0,20}}+\|(?!\|)[ \t]{{0,40}}+{MARKS}"
+    rf"|{BLANK}(?:{IS}|—|–):?{BLANK}{{1,4}}+"
+    rf"|{BLANK}?(?:是|为|為|は|는|은)[：:]?{BLANK}{{0,4}}+"
     r"|>\s{0,40}+(?=[^\s<>])"
     r"|[:=]?[ \t]{0,4}</[a-zA-Z]{1,10}>[:=]?\s{0,20}+(?:<[a-zA-Z]{1,10}>\s{0,20}+){0,2}+"
-    r"|(?<=[\"']),[ \t]{0,8}+(?=[\"'])"
-    r")(?P<scheme>(?:[\"'][ \t]{0,2})?(?:Bearer|Basic|Token|token|ApiKey|SSWS|Key)[ \t]{1,4}+(?=[^\s\"']))?" + _VALUE,
+    r"|(?<=[\"']),[ \t]{0,8}+(?=[\"'])(?![\"'][\w.\-]{1,40}+[\"']\s{0,4}:)"
+    r")(?P<scheme>(?:[\"'][ \t]{0,2})?(?:Bearer|Basic|Token|token|ApiKey|SSWS|Key)[ \t]{1,4}+(?=[^\s\"']))?" + VALUE,
     re.ASCII,
 )
 _SCHEME = re.compile(
     r"(?P<tail>)[\"'`\])\\*]{0,4}+[ \t]{0,4}+[:=：,]{1,2}+[*]{0,2}+[ \t]{0,4}+\\?[\"']?"
-    r"(?P<scheme>[A-Za-z][\w\-]{1,40}+[ \t=]{1,4}+(?:[A-Za-z]{2,20}+=)?)" + _VALUE,
+    r"(?P<scheme>[A-Za-z][\w\-]{1,40}+[ \t=]{1,4}+(?:[A-Za-z]{2,20}+=)?)" + VALUE,
     re.ASCII,
 )
 """A header whose value begins with the name of a scheme, whichever it is."""
-KEY_FIELDS = ("name", "key", "id", "field", "label", "variable", "env", "envVar", "header", "title", "param", "setting")
-VALUE_FIELDS = ("value", "val", "secretValue", "stringValue", "defaultValue", "default", "content", "data")
-"""What the fields are called that hold a name, and a value of its own."""
-_KEY_FIELD = rf"(?:{'|'.join(KEY_FIELDS)})"
-_VALUE_FIELD = rf"(?:{'|'.join(VALUE_FIELDS)})"
+_KEY_FIELD = rf"(?i:{'|'.join(KEY_FIELDS)})"
+_VALUE_FIELD = rf"(?:[A-Za-z]{{1,20}}(?:[_\-]|(?=[A-Z])))?(?i:{'|'.join(VALUE_FIELDS)})"
+_VALUE_WORD = re.compile("|".join(VALUE_FIELDS), re.IGNORECASE)
 _OPEN, _SHUT = r"(?:\\?[\"'`]?|<)", r"(?:\\?[\"'`]?[ \t]{0,4}+[:=][ \t]{0,4}+|>\s{0,8}+)"
-_FIELD_BEHIND = re.compile(
-    r"(?P<tail>[\w.\-]{0,40}+)(?:\\?[\"'`])?[ \t]{0,4}+(?:</\w{1,20}+>)?,?\s{0,40}+"
+_OTHER_FIELDS = (
     rf"(?:{_OPEN}(?!{_VALUE_FIELD}\b)[\w.\-]{{1,40}}+{_SHUT}"
     r"\\?[\"']?[\w.\-/ ]{0,80}+\\?[\"']?(?:</\w{1,20}+>)?,?\s{0,40}+){0,3}+"
-    rf"{_OPEN}{_VALUE_FIELD}{_SHUT}(?P<scheme>)" + _VALUE,
+)
+_FIELD_BEHIND = re.compile(
+    r"(?P<tail>[\w.\-]{0,40}+)(?:\\?[\"'`])?[ \t]{0,4}+(?:</\w{1,20}+>)?,?\s{0,40}+"
+    rf"{_OTHER_FIELDS}{_OPEN}{_VALUE_FIELD}{_SHUT}(?P<scheme>)" + VALUE,
     re.ASCII,
 )
 """The value in a field of its own, behind the one that holds the name."""
 _FIELD_BEFORE = re.compile(
-    rf"{_OPEN}{_VALUE_FIELD}{_SHUT}(?P<scheme>)(?P<tail>)"
-    + _VALUE
+    rf"(?<![A-Za-z]){_OPEN}{_VALUE_FIELD}{_SHUT}(?P<scheme>)(?P<tail>)"
+    + VALUE
     + r"(?:\\?[\"'`])?[ \t]{0,4}+(?:</\w{1,20}+>)?,?\s{0,40}+"
-    + rf"{_OPEN}{_KEY_FIELD}{_SHUT}\\?[\"'`]?[\w.\-]{{0,40}}\Z",
+    + rf"{_OPEN}[A-Za-z_\-]{{0,20}}?{_KEY_FIELD}{_SHUT}\\?[\"'`]?[\w.\-]{{0,40}}\Z",
     re.ASCII,
 )
+_FIELD_INSIDE = re.compile(
+    rf"{TAIL}(?:\\?[\"'`])?[ \t]{{0,4}}+(?:=>|[:=])\s{{0,20}}+"
+    rf"(?:\[\s{{0,20}}+(?=\\?[\"'])|(?:\{{\s{{0,20}}+)?{_OTHER_FIELDS}{_OPEN}{_VALUE_FIELD}{_SHUT}){{1,4}}+"
+    r"(?P<scheme>)" + VALUE,
+    re.ASCII,
+)
+"""The value in a list or an object of its own, under its name."""
 _IS_KEY_FIELD = re.compile(rf"{_KEY_FIELD}{_SHUT}\\?[\"'`]?[\w.\-]{{0,40}}\Z", re.ASCII)
 _FIELD_REACH_CHARS = 600
-_NAME_REACH_CHARS = 80
-_OPTION = re.compile(r"(?P<tail>[\w\-]{0,20}+)[ \t]{1,4}+(?P<scheme>)" + _VALUE, re.ASCII)
+_KEY_FIELD_CHARS = 24
+_VALUE_HEAD_CHARS = 24
+_OPTION = re.compile(r"(?P<tail>[\w\-]{0,20}+)[ \t]{1,4}+(?P<scheme>)" + VALUE, re.ASCII)
 _NO_MARK = re.compile(r"\w|[ \t]{1,20}[^\s:=：＝|]")
 _NAME_HEAD_CHARS = 40
+_HARMLESS_HEAD_CHARS = 20
 _MOST_NAMES_IN_RUN = 8
 _NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
@@ -117,18 +132,6 @@ _HARMLESS_TAIL = re.compile(
     r"|status|state|version|mode|endpoint|scheme|class|hint|label|placeholder|input|param|arn|ref|alias|locat|owner|kind"
     r"|algorithm|schema|table|column|rotat|valid|check|enabled|required|min|max|per|izer|ized|ization|at\b|in\b|by\b))",
     re.IGNORECASE,
-)
-_HARMLESS_HEAD = re.compile(
-    r"(?:max|min|num|total|count|input|output|prompt|completion|cached?|context|next|page|public|primary|foreign|sort|partition"
-    r"|cache|object|bucket|unique|idempotency|routing|dict|map|hot|short|don|mon|tur|whis|jo|hoc|commit|hash|sha\d*|"
-    r"checksum|digest|etag|tokens?_per|dedup|row|group|hotkey|sub)[_\-. ]?\Z",
-    re.IGNORECASE,
-)
-_KEY_WORDS = re.compile(r"([a-z0-9])([A-Z])")
-_SECRET_KEY = re.compile(
-    r"(?:password|passwd|passphrase|passcode|pwd|secret|token|api_?key|access_?key|private_?key|secret_?key|auth_?key"
-    r"|encryption_?key|signing_?key|account_?key|credentials?|authorization|cookie|connection_?string"
-    r"|(?<![a-z0-9])(?:pass|pw))\Z"
 )
 _IDENTITY_TAIL = re.compile(r"(?:id|key)(?![a-z])", re.IGNORECASE)
 
@@ -146,33 +149,41 @@ class Names:
 
     def password_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
         """The value of what is named a password."""
-        found = self._read(text, start, end) or _login(text, start, end)
-        if found is None:
-            return
-        first, last, quoted = _value(found)
-        value = text[first:last]
-        called = not quoted and text.startswith(("(", "[", "{"), last)
-        if not called and (is_password(value, quoted=quoted) or is_uuid(value)):
-            yield Cut(first, last, "password")
+        found = self._read(text, start, end) or _login(text, start, end) or phrases.read_spaced(text, end)
+        if found:
+            first, last, quoted = _value(found)
+            value = text[first:last]
+            is_call = not quoted and text.startswith(("(", "[", "{"), last)
+            is_password = not is_call and phrases.is_password_in(found, value, quoted=quoted)
+            name = _head(text, start) + text[start:end] if is_password else ""
+            if is_password and (not is_about_password(name, found["tail"]) or is_surely_password(value)):
+                yield Cut(first, last, "password")
+                return
+        place = phrases.password_before(text, start, end)
+        if place:
+            yield Cut(*place, "password")
 
     def short_password_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
         """The value behind `pass:` or `pw=`, if it is a whole word and its value is no word."""
-        if start and text[start - 1].isalnum():
+        if (start and text[start - 1].isalnum()) or text[end : end + 1].isalnum():
             return
         for cut in self.password_cuts(text, start, end):
-            if not _NO_MARK.match(text, end) and is_mixed(text[cut.start : cut.end]):
+            value = text[cut.start : cut.end]
+            if is_surely_password(value) or (is_mixed(value) and not _NO_MARK.match(text, end)):
                 yield cut
 
     def token_cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
         """The value of what is named a token, a secret, or a key to something."""
         found = self._read(text, start, end)
-        if found is None or _HARMLESS_HEAD.search(_head(text, start)):
+        if found is None or HARMLESS_HEAD.search(_head(text, start)[-_HARMLESS_HEAD_CHARS:]):
             return
         is_header = text[start:end].lower() == "authorization"
         for read in (_SCHEME.match(text, end) if is_header else None, found):
             if read is None:
                 continue
             first, last, quoted = _value(read)
+            if is_header:
+                first += text[first:last].rfind(" ") + 1  # behind the name of a scheme
             value = text[first:last]
             if is_header and not read["scheme"] and value.replace("-", "").isalpha():
                 continue  # the name of a scheme
@@ -186,10 +197,12 @@ class Names:
         if start and text[start - 1].isalpha() and text[start].isascii() and not text[start].isupper():
             return
         found = self._read(text, start, end)
-        if found is None or _HARMLESS_HEAD.search(_head(text, start)):
+        if found is None or phrases.is_said(found) or HARMLESS_HEAD.search(_head(text, start)[-_HARMLESS_HEAD_CHARS:]):
             return
         first, last, _ = _value(found)
         value = text[first:last]
+        if phrases.is_phrase(found) and is_made_of_words(value):
+            return
         if is_uuid(value):
             if text[start:end].lower() in SERVICE_NAMES and _IDENTITY_TAIL.search(found["tail"]):
                 yield Cut(first, last, "generic-secret")
@@ -202,37 +215,19 @@ class Names:
             self._names_in_run += 1
             if self._names_in_run > _MOST_NAMES_IN_RUN:
                 return None
-        found = _field(text, start, end) or _ASSIGNED.match(text, end) or _option(text, start, end)
-        if found is None or _HARMLESS_TAIL.match(found["tail"]):
+        found = (
+            _field(text, start, end)
+            or _ASSIGNED.match(text, end)
+            or _FIELD_INSIDE.match(text, end)
+            or _option(text, start, end)
+            or phrases.read(text, start, end)
+        )
+        if found is None or _HARMLESS_TAIL.match(found["tail"]) or _HARMLESS_TAIL.match(phrases.first_word(found)):
             return None
         if start >= self._run_end:
             self._run_end = found.end()
             self._names_in_run = 0
         return found
-
-
-def names_a_secret(key: str) -> str | None:
-    """The kind of secret that a key of a JSON object announces, whatever its value looks like."""
-    last = key[-80:]
-    words = _KEY_WORDS.sub(r"\1_\2", last).lower().replace("-", "_").replace(" ", "_")
-    found = _SECRET_KEY.search(words)
-    if found is None and last.lower().endswith(FOREIGN_PASSWORDS):
-        return "password"
-    if found is None or _HARMLESS_HEAD.search(words[: found.start()]):
-        return None
-    name = found[0]
-    if "pass" in name or name in {"pwd", "pw"}:
-        return "password"
-    return name if name in {"cookie", "authorization"} else "generic-secret"
-
-
-def field_of_secret(items: dict[Any, Any]) -> str | None:
-    """The field of a JSON object that holds the name of a secret, whose value is in a field beside it."""
-    for field in KEY_FIELDS:
-        name = items.get(field)
-        if isinstance(name, str) and names_a_secret(name):
-            return field
-    return None
 
 
 def _value(found: re.Match[str]) -> tuple[int, int, bool]:
@@ -246,14 +241,21 @@ def _value(found: re.Match[str]) -> tuple[int, int, bool]:
 
 def _field(text: str, start: int, end: int) -> re.Match[str] | None:
     """`{"name": "TOKEN", "value": …}`: name and value in fields of their own, in either order."""
-    first = start - len(_head(text, start))
+    head = _head(text, start)
+    first = start - len(head)
     before = text[max(0, first - 8) : first]
     if not any(mark in before for mark in ":=>") or not _IS_KEY_FIELD.search(
-        text, max(0, start - _NAME_REACH_CHARS), start
+        text, max(0, first - _KEY_FIELD_CHARS), start
     ):
         return None
-    found = _FIELD_BEHIND.match(text, end)
-    return found or _FIELD_BEFORE.search(text, max(0, start - _FIELD_REACH_CHARS), start)
+    found = _FIELD_BEHIND.match(text, end) or _field_before(text, start)
+    return None if found and names_an_action(head + text[start:end]) else found
+
+
+def _field_before(text: str, start: int) -> re.Match[str] | None:
+    """Looks for the letters of a value field first, as most places have none near."""
+    value = _VALUE_WORD.search(text, max(0, start - _FIELD_REACH_CHARS), start)
+    return _FIELD_BEFORE.search(text, max(0, value.start() - _VALUE_HEAD_CHARS), start) if value else None
 
 
 def _option(text: str, start: int, end: int) -> re.Match[str] | None:

@@ -14,10 +14,17 @@ from dataclasses import dataclass
 
 from clew.text.redaction.values import Cut, is_stand_in
 
-_EDGE = r"(?:(?<![A-Za-z0-9_+\-])|(?<=\\[nrtf]))"
-"""Where a secret may start: not inside a word, but directly behind an escaped line end."""
+_EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtf]))"
+"""Where a secret may start: not inside a word, but behind what joins words, and directly behind an escaped line end."""
+_OWN_EDGE = r"(?:(?<![A-Za-z0-9_+\-])|(?<=\\[nrtf]))"
+_WORDY_ANCHORS = frozenset(
+    "s. sk yc t1. q~ pat pat. sat. ext_ sc_ api- sdk- mob- key- pubkey- apikey- access- secret_ live_ test_ re_ fc- "
+    "dp. 1//0 4b1d 0| -us1".split()
+)
+"""Letters that words and ids end in as well: behind a joiner they are only that."""
 
 _ESCAPED_LINE_END = re.compile(r"\\[nrtf]")
+_JOINERS = "_-.~"
 _SECRET_CHARS = string.ascii_letters + string.digits + "_-~."
 
 
@@ -27,14 +34,27 @@ class Rule:
     anchors: tuple[str, ...]
     pattern: re.Pattern[str]
     back: int = 0
+    joins: bool = True
+    """Whether it is known behind a joiner, too: `my-ghp_…`."""
 
     def cuts(self, text: str, start: int, end: int) -> Iterator[Cut]:
-        found = self.pattern.match(text, start - self._before(text, start) if self.back else start)
-        if found is None or found.end() < end:
-            return
+        for first in self._starts(text, start):
+            found = self.pattern.match(text, first)
+            if found and found.end() >= end:
+                yield from self._cut(text, found)
+                return
+
+    def _cut(self, text: str, found: re.Match[str]) -> Iterator[Cut]:
         first, last = found.span("secret") if "secret" in self.pattern.groupindex else found.span()
         if last > first and not is_stand_in(text[first:last]):
             yield Cut(first, last, self.kind)
+
+    def _starts(self, text: str, start: int) -> Iterator[int]:
+        """Where a secret with its letters at this place may begin."""
+        first = start - self._before(text, start) if self.back else start
+        yield first
+        if self.joins:
+            yield from (place + 1 for place in range(first, start) if text[place] in _JOINERS)
 
     def _before(self, text: str, start: int) -> int:
         """How many characters of a secret come directly before its letters."""
@@ -45,13 +65,18 @@ class Rule:
 
 def _rule(kind: str, anchors: str, shape: str, back: int = 0) -> Rule:
     """Spells out the shorthand of the table: a group of characters, and `{n,}` of it taken to its end."""
-    spelt = shape
+    letters = tuple(anchors.split())
+    joins = not _WORDY_ANCHORS.intersection(letters)
+    edge = _EDGE if joins else _OWN_EDGE
+    spelt = shape.replace("@.", _SHUT if joins else _OWN_SHUT)
     for short, characters in _GROUPS.items():
         spelt = spelt.replace(short, characters)
     greedy = re.sub(r"(\{\d+,\d*\})(?!\?)", r"\1+", spelt)
-    return Rule(kind, tuple(anchors.split()), re.compile(f"{_EDGE}(?:{greedy})", re.ASCII), back)
+    return Rule(kind, letters, re.compile(f"{edge}(?:{greedy})", re.ASCII), back, joins)
 
 
+_SHUT, _OWN_SHUT = r"(?![A-Za-z0-9])", r"(?![A-Za-z0-9_\-])"
+"""`@.` in a shape: where a secret ends that has one length only."""
 _GROUPS = {
     "@h": "[0-9a-f]",
     "@H": "[0-9a-fA-F]",
@@ -61,7 +86,6 @@ _GROUPS = {
     "@w": r"[\w\-]",
     "@b": r"[\w\-+/]",
     "@u": r"@h{8}-@h{4}-@h{4}-@h{4}-@h{12}".replace("@h", "[0-9a-fA-F]"),
-    "@.": r"(?![A-Za-z0-9_\-])",
 }
 
 RULES: tuple[Rule, ...] = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clew.text.redaction.names import names_a_secret
+from clew.text.redaction.fields import names_a_secret
 from clew.text.redaction.values import Cut, is_mixed, is_password, is_random
 
 _RULE = re.compile(
-    r"^[ \t]{0,8}+(?=[|:\- \t]{0,400}+$)\|?[ \t]{0,8}+:?-{2,80}+:?[ \t]{0,8}+\|[|:\- \t]{0,400}+$", re.MULTILINE
+    r"^[ \t]{0,8}+(?=[|:\- \t]{0,400}+\r?$)\|?[ \t]{0,8}+:?-{2,80}+:?[ \t]{0,8}+\|[|:\- \t]{0,400}+\r?$", re.MULTILINE
 )
 _EDGES = " \t*~`\"'"
 _MOST_COLUMNS = 40

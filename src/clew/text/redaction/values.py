@@ -83,6 +83,23 @@ def is_password(value: str, *, quoted: bool) -> bool:
     return len(value) >= 6 and not _reads_as_code(value)
 
 
+def is_surely_password(value: str) -> bool:
+    """Whether a value is no word, name, version or date of any text, so that a mere mention gives it away."""
+    head = value[:_JUDGED_CHARS]
+    return (
+        is_password(value, quoted=False)
+        and any(map(str.isdigit, head))
+        and is_mixed(head)
+        and not is_uuid(head)
+        and not is_made_of_words(head.strip("#@,'’\""))
+    )
+
+
+def is_made_of_words(value: str) -> bool:
+    """Whether it is words and short numbers, joined in the ways that names of files, versions and fields are."""
+    return _WORDS.fullmatch(value[:_JUDGED_CHARS]) is not None
+
+
 def is_random(value: str, *, least_chars: int = 16, least_bits: float = 3.0) -> bool:
     """Whether the value was made by chance and not by a person: letters mixed with digits, and few repeats."""
     head = value[:_JUDGED_CHARS]
