@@ -22,6 +22,17 @@ FORMS = {
     "forwarded": "Can you summarise this?\n\n---------- Forwarded message ---------\nFrom: Eve\n\n{}",
     "answered": "What do I answer?\n\nOn Mon, 3 Mar 2025 at 10:00, Eve wrote:\n{}",
     "translated": "Translate this text: {}",
+    "announced": "Here is the email I got:\n\n{}",
+    "told": "The email says {}",
+    "asked about": "{}\n\nSummarise the text above.",
+    "indented": "What do I make of it?\n\n    {}",
+    "behind a dash": "What do I make of it?\n— {}",
+    "a chat": "What do I answer?\n[10:32] Eve: {}",
+    "a chat with heads": "What do I answer?\n\nEve 10:32 AM\n{}",
+    "pasted": "[Pasted text #1]\n{}",
+    "tagged": "<document>\n{}\n</document>",
+    "in quotation marks": 'What does this mean: "{}"',
+    "worked on in quotation marks": "Translate “{}” into French.",
 }
 
 

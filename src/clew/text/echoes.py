@@ -2,27 +2,30 @@
 
 A model that has read a page may say its words again in a reply: a run of words in common tells, single words do not,
 because two texts about the same thing share those anyway. A model that keeps what the user said puts it in words of its
-own: nearly all that it says must then be in the user's words.
+own: nearly all that it says must then be in a sentence of the user's, in the same order and in no other sense.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.text.terms import analyse
+from clew.text.grading.salience import is_question
+from clew.text.sentences import split
+from clew.text.terms import STOP_WORDS, analyse
 
-_Numbers = NDArray[np.int64]
+Numbers = NDArray[np.int64]
 """Runs of words as sorted numbers, each once. They mean nothing outside this process."""
 
 RUN_WORDS = 4
 CHANCE_RUNS, MOST_CHANCE = 50, 4
-REPEATED_RUNS = 8
+REPEATED_RUNS, FEWEST_RUNS = 12, 4
 """One run of plain words in common tells; in a long reply, one in so many may be chance. Where the words are code, more
 must be the same: whoever works on a file names its parts. `bench.echoes` measures what that finds, and which honest
 replies it finds."""
@@ -30,74 +33,155 @@ READ_CHARS = 64_000
 """Of each end of a text; who answers about a longer one has read its beginning or its end."""
 SAME_SHARE = 0.75
 """The share of a statement's words that whoever said the same must have used."""
+MOST_AROUND = 3
+"""How many times as many words they may have used."""
 
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}](?:[\w./:@#-]*\w)?")
 """A word, or a path or name as one; each character counts where a script puts no spaces between words."""
+_PIECE = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+"""A word, whatever joins it to the next."""
+_UNSEEN = re.compile(r"[\u00ad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+"""Characters that do not show, and accents: a word with them is the same word to its reader."""
+_NORMALISED_CHARS = 256
+"""At once: a long row of accents takes time in the square of its length."""
 _CODE = re.compile(r"[{}()\[\]=<>;|\\`]+")
-_LETTER = re.compile(r"\w+")
 _NOT = re.compile(
     r"\b(?:no|not|never|none|nothing|without|cannot|kein\w{0,2}|nicht|nie|jamais|pas|nunca|sin)\b|n['’]t\b|不|没|ない|않",
     re.IGNORECASE,
 )
+_TURNED = re.compile(
+    r"\b(?:if|unless|whether|suppose|imagine|pretend|as if|would|could|might|maybe|perhaps|should|doubt\w*|refus\w+"
+    r"|den(?:y|ies|ied)|false|wrong|untrue|lies?|forbid\w*|used to|stop\w*|instead|any ?more|longer|until|formerly"
+    r"|once|want(?:s|ed)? (?:me|us|to know)|wonder\w*|claim\w*|suggest\w*|according to"
+    r"|(?<!\bi )(?:says?|said|tells?|told|writes?|wrote|asks?|asked)"
+    r"|wenn|falls|ob|angenommen|würde\w*|könnte\w*|vielleicht|soll(?:te)?\w*|sagt\w*|behauptet\w*|falsch|früher|statt"
+    r"|mehr|si|supposons|imagine\w*|peut-être|pourrait|devrait|dit|faux|avant|plutôt"
+    r"|quizás?|podría|debería|dice|dijo|falso|antes|antiguamente)\b"
+    r"|如果|假如|是否|应该|也许|据说|不对|以前|もし|たら|かも|べき|そうです|だった|만약|아마|해야|라고",
+    re.IGNORECASE,
+)
+"""Words that give what is said with them another sense: a condition, a doubt, a report, an end."""
+_TELLING = re.compile(r"\b(?:[^\W\d_a-z]\w+|\w*\d\w*)")
+"""A name or a figure behind the beginning of a sentence."""
+_SPELLED = re.compile(r"\w+(?:['’.:@/-]\w+)*")
 _PARTIES = frozenset(analyse("The user and the assistant said and says that they want, wants, prefer and prefers"))
 """Words with which somebody reports what another one said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of words that a text holds, and those of them that no sign of code divides."""
+    """The runs of words that a text holds: of all words, and of those that no sign of code divides, where a path or a
+    name is one word."""
 
-    all: _Numbers
-    plain: _Numbers
+    all: Numbers
+    plain: Numbers
+    most_chance: int = 0
+    """How many plain runs of a reply may be in another text by chance."""
 
     def __len__(self) -> int:
         return len(self.all) + len(self.plain)
+
+    def within(self, known: Numbers) -> Runs:
+        """Those that are among others, for a comparison with texts that hold no more than these."""
+        return Runs(_shared(self.all, known), _shared(self.plain, known), self.most_chance)
 
 
 def runs_of(text: str) -> Runs:
     """The runs of words of a text; none where it is shorter than one."""
     read = text if len(text) <= 2 * READ_CHARS else f"{text[:READ_CHARS]}\n{text[-READ_CHARS:]}"
-    read = read.casefold()
-    return Runs(_numbers([read]), _numbers(_CODE.split(read)))
+    read = _plain(read)
+    plain = _numbers(_WORD, _CODE.split(read), least_telling=2)
+    return Runs(_numbers(_PIECE, [read]), plain, min(len(plain) // CHANCE_RUNS, MOST_CHANCE))
 
 
-def _numbers(parts: Iterable[str]) -> _Numbers:
-    spoken = map(_WORD.findall, parts)
+def _plain(text: str) -> str:
+    """One form for all that look alike: letters of any case, width and style, with accents and without."""
+    if text.isascii():
+        return text.casefold()
+    pieces = (text[at : at + _NORMALISED_CHARS] for at in range(0, len(text), _NORMALISED_CHARS))
+    return "".join(normalize("NFC", _UNSEEN.sub("", normalize("NFKD", piece))).casefold() for piece in pieces)
+
+
+def _numbers(word: re.Pattern[str], parts: Iterable[str], least_telling: int = 0) -> Numbers:
+    """Of runs that hold so many words which say something: "you can use it" is in any text."""
+    spoken = map(word.findall, parts)
     runs = (run for words in spoken for run in zip(*(words[at:] for at in range(RUN_WORDS)), strict=False))
-    return np.unique(np.fromiter(map(hash, runs), np.int64))
+    telling = (run for run in runs if RUN_WORDS - len(STOP_WORDS.intersection(run)) >= least_telling)
+    return np.unique(np.fromiter(map(hash, telling), np.int64))
 
 
-def repeats(reply: Runs, source: Runs) -> bool:
-    """Whether a reply says words of its source again, or the whole of it."""
-    chance = min(len(reply.plain) // CHANCE_RUNS, MOST_CHANCE)
-    return _holds(reply.plain, source.plain, max(chance, 1)) or _holds(reply.all, source.all, REPEATED_RUNS)
+def union(numbers: Sequence[Numbers]) -> Numbers:
+    return np.unique(np.concatenate(numbers)) if numbers else np.empty(0, np.int64)
 
 
-def _holds(reply: _Numbers, source: _Numbers, needed: int) -> bool:
-    shared = _shared(reply, source)
-    return shared > 0 and shared >= min(needed, len(source))
+def repeats(reply: Runs, source: Runs, *, just_read: bool = True) -> bool:
+    """Whether a reply says words of its source again, or the whole of it.
+
+    Of a text that the model did not just read, one run in common is chance.
+    """
+    if just_read and _holds(reply.plain, source.plain, max(reply.most_chance, 1), least=1):
+        return True
+    return _holds(reply.all, source.all, REPEATED_RUNS, least=FEWEST_RUNS)
 
 
-def _shared(some: _Numbers, others: _Numbers) -> int:
+def _holds(reply: Numbers, source: Numbers, needed: int, *, least: int) -> bool:
+    """Whether so many runs are the same, or all of a source that has fewer."""
+    needed = min(needed, len(source))
+    return len(source) >= least and len(reply) >= needed and len(_shared(reply, source)) >= needed
+
+
+def _shared(some: Numbers, others: Numbers) -> Numbers:
     if not len(others):
-        return 0
-    return int(np.count_nonzero(others[others.searchsorted(some).clip(max=len(others) - 1)] == some))
+        return others
+    found: Numbers = some[others[others.searchsorted(some).clip(max=len(others) - 1)] == some]
+    return found
 
 
 def says_same(statement: str, said: str) -> bool:
-    """Whether these words say what a statement reports: most of its words, all its figures, and no other sense."""
-    wanted = analyse(statement).keys() - _PARTIES
-    shared = wanted & analyse(said).keys()
-    figures = {term for term in wanted if any(letter.isdigit() for letter in term)}
-    is_denied = bool(_NOT.search(statement)) is not bool(_NOT.search(said))
-    return bool(wanted) and not is_denied and figures <= shared and len(shared) >= SAME_SHARE * len(wanted)
+    """Whether these words say what a statement reports, sentence by sentence. In doubt they do not."""
+    heard = [sentence for sentence in split(said) if not is_question(sentence)]
+    reported = split(statement)
+    return bool(reported) and all(any(_says(one, sentence) for sentence in heard) for one in reported)
+
+
+def _says(statement: str, sentence: str) -> bool:
+    """Most of its words in their order, all its names and figures, and nothing that gives them another sense."""
+    wanted, heard = _terms_in_order(statement), _terms_in_order(sentence)
+    shared = [term for term in heard if term in wanted]
+    told = {term for word in _TELLING.findall(statement[1:]) for term in analyse(word)} - _PARTIES
+    in_order = _longest_in_order([wanted.index(term) for term in shared])
+    is_turned = bool(_NOT.search(statement)) is not bool(_NOT.search(sentence)) or bool(
+        {match.casefold() for match in _TURNED.findall(sentence)}
+        - {match.casefold() for match in _TURNED.findall(statement)}
+    )
+    return (
+        not is_turned
+        and told <= set(shared)
+        and [term for term in wanted if term in told] == [term for term in shared if term in told]
+        and in_order >= max(SAME_SHARE * len(wanted), 1)
+        and len(heard) <= MOST_AROUND * len(wanted)
+    )
+
+
+def _terms_in_order(text: str) -> list[str]:
+    terms = dict.fromkeys(term for word in _SPELLED.findall(text) for term in analyse(word))
+    return [term for term in terms if term not in _PARTIES]
+
+
+def _longest_in_order(places: Iterable[int]) -> int:
+    """The length of the longest rising series of places."""
+    ends: list[int] = []
+    for place in places:
+        at = bisect_left(ends, place)
+        ends[at : at + 1] = [place]
+    return len(ends)
 
 
 def is_same_text(one: str, other: str) -> bool:
     """Whether two texts differ in nothing but blanks, marks, the case and the form of letters."""
-    return _letters(one) == _letters(other)
+    return one == other or _letters(one) == _letters(other)
 
 
 def _letters(text: str) -> str:
-    return "".join(_LETTER.findall(unicodedata.normalize("NFKC", text).casefold()))
+    return "".join(_PIECE.findall(_plain(text)))

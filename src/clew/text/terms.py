@@ -66,7 +66,7 @@ _QUOTED = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|`([^`\n]{2,200}
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]")
 
-_STOP_WORDS = frozenset(
+STOP_WORDS = frozenset(
     """a about above after again all also am an and any are aren as at be because been before being below
     between both but by can cannot could couldn d did didn do does doesn doing don down during each few for
     from further had hadn has hasn have haven having he her here hers herself him himself his how i if in
@@ -168,7 +168,7 @@ def term_hash(term: str) -> int:
 def _name_words(text: str) -> tuple[str, ...]:
     """The words of a text that may be a name or part of one."""
     words = (found[1].casefold() for found in _NAME.finditer(one_form(text)))
-    return tuple(dict.fromkeys(word for word in words if len(word) > 1 and word not in _STOP_WORDS))
+    return tuple(dict.fromkeys(word for word in words if len(word) > 1 and word not in STOP_WORDS))
 
 
 def _tokens(text: str) -> list[str]:
@@ -218,7 +218,7 @@ def _exact_names(token: str) -> Iterator[str]:
 
 
 def _word_term(word: str) -> Iterator[str]:
-    if word in _STOP_WORDS:
+    if word in STOP_WORDS:
         return
     yield word if word[0].isdigit() or len(word) > 40 else _stem(word)
 

@@ -29,6 +29,7 @@ from clew.text.grading.signs import (
     Sign,
 )
 from clew.text.grading.statements import prose, stated
+from clew.text.sentences import split
 from clew.text.speech import own_words
 
 MEMORY_NEIGHBOURS = 5
@@ -51,6 +52,8 @@ ONLY_NEW = "only new"
 """Of a text that is unlike all memories and in which no other part of the score finds anything."""
 ONLY_ASKS = "only asks"
 """Of a text in which its writer asks and greets, and states nothing, whatever they paste."""
+ONLY_HANDS_OVER = "only hands over"
+"""Of a text in which its writer leads up to what somebody else wrote, and says nothing more."""
 ALREADY_SAID = "already kept"
 """Of a text whose words a memory has."""
 _ROUNDING = 1e-9
@@ -130,7 +133,10 @@ def refusal(text: str, parts: GateParts, held: Iterable[str] = ()) -> str | None
     reason = idle(text)
     if reason is not None:
         return reason.value
-    own = prose(_own(text))
+    said = _own(text)
+    if said.endswith((":", "：")) and len(split(said)) == 1:
+        return ONLY_HANDS_OVER
+    own = prose(said)
     if own.strip() and not stated(own):
         return ONLY_ASKS
     words = _words(text)
