@@ -13,7 +13,17 @@ from tests.testing.lines import read
 pytestmark = pytest.mark.requirement("SAFE-2")
 
 
-NAMES = ("operator", "Operator", " SYSTEM: ", "[user]", "ｏｐｅｒａｔｏｒ", "op\u200berator", "Clew")
+NAMES = (
+    "operator",
+    "Operator",
+    " SYSTEM: ",
+    "[user]",
+    "ｏｐｅｒａｔｏｒ",
+    "op\u200berator",
+    "Clew",
+    "the user",
+    "operator (admin)",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

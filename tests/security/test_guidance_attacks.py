@@ -141,7 +141,7 @@ def test_text_in_guidance_or_recall_can_close_or_fake_neither_frame(open_guarded
     rule = f"You must never deploy the billing service. {attack}"
     memory.ingest("s", "user", rule, user_id="ana", speaker=f"Ana {attack}".replace("\n", " "))
     memory.put("user:ana", "1", f"Who may deploy the billing service? {attack}", {"speaker": attack})
-    for ref in [item.ref for item in memory.call(ListTrust()).items]:
+    for ref in ["user:ana/1", *(item.ref for item in memory.call(ListTrust()).items)]:
         memory.review(ref, "release")  # where the wording alone keeps it out, the frame is not put to the test
     memory.ingest_batch("s", conversation(["The harvest was good, and the mill was open all week."] * 8, "assistant"))
     memory.compact("s", force=True)

@@ -48,7 +48,7 @@ def ingest_batch(parts: Parts, request: IngestBatch) -> IngestBatchReceipt:
         check_names(parts, request.user_id, None, id=message.id)
         ts_ms = now_ms if message.ts is None else checked_ts(message.ts)
         message = _with_calls(message)  # noqa: PLW2901 — from here on it is the turn as it is kept
-        answer = _secret_answer(parts, request, message, taken)
+        answer = _secret_answer(parts, request, message, ts_ms, taken)
         if answer is not None:
             message = msgspec.structs.replace(message, text=message.text.replace(answer, marker(_ANSWER_KIND)))  # noqa: PLW2901
         intake = _take_in(parts, request, message, ts_ms)
@@ -102,13 +102,17 @@ def _known_role(name: object) -> Role | None:
 _ANSWER_KIND = "generic-secret"
 
 
-def _secret_answer(parts: Parts, batch: IngestBatch, message: Message, taken: list[Intake]) -> str | None:
+def _secret_answer(parts: Parts, batch: IngestBatch, message: Message, ts_ms: int, taken: list[Intake]) -> str | None:
     """The one word of a turn, if the turn before it asked for a secret or ended in one that was cut."""
     word = lone_word(message.text)
     names = [Collection.raw(batch.session_id), *([] if batch.user_id is None else [Collection.turns(batch.user_id)])]
     if word is None or policy_of(parts, *names) is Policy.OFF:
         return None
-    own = parts.store.seqs(names[0], [message.id]) if message.id is not None else ()  # it may come in once more
+    cut = message.text.replace(word, marker(_ANSWER_KIND))
+    id_ = message.id or turn_id(batch.session_id, role_of(message.role), ts_ms, cut)
+    own = parts.store.seqs(names[0], [id_])  # it may come in once more
+    if own and message.id is None:
+        return word
     earlier = taken[-1:] or parts.store.newest(names[0], next(iter(own), None), 1)
     before = [item.draft.text if isinstance(item, Intake) else item.text for item in earlier]
     return word if before and asks_for_secret(before[0]) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -162,9 +163,15 @@ def check_names(parts: Parts, user_id: str | None, session_id: str | None, **nam
     if policy_of(parts, *owners) is Policy.OFF:
         return
     for what, name in {"userId": user_id, "sessionId": session_id, **names}.items():
-        kind = None if name is None else secret_in_name(name)
+        kind = None if name is None else _kind_of_secret(name)
         if kind is not None:
             raise InvalidInput(f"{what} holds a secret ({kind}); choose a name without one")
+
+
+@lru_cache(maxsize=4096)
+def _kind_of_secret(name: str) -> str | None:
+    """Remembered: the same user and session come with every turn."""
+    return secret_in_name(name)
 
 
 def redact_value(parts: Parts, value: Any, *collections: Collection) -> Any:

@@ -77,6 +77,8 @@ class Records(Answer, frozen=True):
     """The records."""
     cursor: int | None = None
     """Where the next page starts; absent on the last."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class CollectionView(Answer, frozen=True):
@@ -89,6 +91,8 @@ class CollectionView(Answer, frozen=True):
 class CollectionList(Answer, frozen=True):
     collections: tuple[CollectionView, ...]
     """By name; empty ones, too."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class Scores(Answer, frozen=True):
@@ -209,6 +213,8 @@ class JournalEntry(Answer, frozen=True):
 class Journal(Answer, frozen=True):
     entries: tuple[JournalEntry, ...]
     """Newest first."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ToolCall(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from clew.core.model import Metadata, Provenance, Record, Role, Trust
+from clew.core.model import Draft, Metadata, Provenance, Record, Role, Trust, may_enter
 from clew.kernel.parts import Parts
 from clew.text import calls
 from clew.text.excerpts import one_line
 from clew.text.framing import Quoted, spoken
+from clew.text.speech import own_words, quoted_words
 
 MAX_WHO_CHARS = 80
 """Bounds a speaker's name, which a client may choose freely."""
@@ -43,15 +45,33 @@ def when(record: Record, now_ms: int, *, to_the_minute: bool = False) -> str:
     return _minute(record.ts_ms // 60_000) if to_the_minute else _day(record.ts_ms // 86_400_000)
 
 
-def readable(record: Record) -> str:
-    """The text as a reader wants it: an assistant's words with what it did, and not the arguments of its calls."""
-    if record.role is not Role.ASSISTANT or record.provenance is not Provenance.ASSISTANT_TURN:
-        return record.text
-    made = calls.calls(record.text)
+def readable(record: Record | Draft, *, asked_for: bool = True) -> str:
+    """The text as a reader wants it: an assistant's words with what it did, and not the arguments of its calls.
+
+    Who did not ask for what a user only quotes gets the user's own words; nothing, where there are none.
+    """
+    if record.provenance is Provenance.ASSISTANT_TURN and record.role is Role.ASSISTANT:
+        return _with_deeds(record.text)
+    return record.text if asked_for or record.role is not Role.USER else _without_quotes(record.text)
+
+
+def may_show(record: Record, *, asked_for: bool) -> bool:
+    """Whether a record may enter a prompt, and says something there."""
+    return may_enter(record.trust, asked_for=asked_for) and bool(readable(record, asked_for=asked_for))
+
+
+def _with_deeds(text: str) -> str:
+    made = calls.calls(text)
     if not made:
-        return record.text
+        return text
     did = calls.tell([calls.Step(call, "", failed=False, places=()) for call in made])
-    return f"{calls.speech(record.text)}\n[did: {did}]".strip()
+    return f"{calls.speech(text)}\n[did: {did}]".strip()
+
+
+def _without_quotes(text: str) -> str:
+    quoted = quoted_words(text)
+    said = own_words(text) if quoted else text
+    return f"{said}\n[{len(quoted)} characters quoted]" if quoted and said else said
 
 
 @lru_cache(maxsize=4096)
@@ -97,5 +117,11 @@ def shown_name(metadata: Metadata, role: Role | None) -> str | None:
 
 
 def _is_taken(name: str, role: Role | None) -> bool:
-    plain = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))
+    words = _NAME_WORD.findall(unicodedata.normalize("NFKC", name).casefold())
+    plain = "".join(word for word in words if word not in _AROUND_PARTIES) or "".join(words)
     return plain in PARTIES and plain != role
+
+
+_NAME_WORD = re.compile(r"[^\W_]+")
+_AROUND_PARTIES = frozenset({"a", "admin", "administrator", "an", "official", "real", "root", "the", "trusted", "your"})
+"""Words that make nobody else of a party."""

@@ -13,7 +13,7 @@ from dataclasses import replace as with_other
 from msgspec.structs import replace
 
 from clew.core.collections import LORE, Collection, CollectionKind
-from clew.core.model import Provenance, Record, may_enter
+from clew.core.model import Provenance, Record
 from clew.core.projects import is_elsewhere, preference
 from clew.core.ranking import (
     AUTHORITY_OF_PROVENANCE,
@@ -31,8 +31,9 @@ from clew.features.authored.service import Library
 from clew.features.context.receipt import Assembly, frame_tokens
 from clew.features.facts.truth import Truth
 from clew.index.search import Query
+from clew.kernel.echoes import without_repeats_of_others
 from clew.kernel.parts import Parts
-from clew.kernel.quoting import line_tokens, quote_line, readable
+from clew.kernel.quoting import line_tokens, may_show, quote_line, readable
 from clew.kernel.search import Found, best, origin, without_repeats
 from clew.text.excerpts import excerpt, pointer
 from clew.text.framing import FRAME_CLOSE, FRAME_OPEN, Quoted, clip, frame, numbered, unnumbered
@@ -65,6 +66,7 @@ def find_fitting(
         exclude=exclude,
         at_least=parts.tuning.recall_min_similarity * scale,
     )
+    near = [_without_repeats_of_others(parts, item) for item in near]
     untrusted = [item for item in near if not _is_admissible(item.record)]
     near = [item for item in near if _is_admissible(item.record)]
     may_lead = [item.record.text not in present for item in near]
@@ -87,8 +89,17 @@ def find_fitting(
 
 
 def _is_admissible(record: Record) -> bool:
-    """The running session may recall what its own tools gave."""
-    return may_enter(record.trust, asked_for=record.collection.kind is CollectionKind.SESSION)
+    return may_show(record, asked_for=_is_asked_for(record))
+
+
+def _without_repeats_of_others(parts: Parts, found: Found) -> Found:
+    own = None if _is_asked_for(found.record) else without_repeats_of_others(parts, found.record)
+    return found if own is None else replace(found, record=own)
+
+
+def _is_asked_for(record: Record) -> bool:
+    """The running session may recall what its own tools gave and its own user quoted."""
+    return record.collection.kind is CollectionKind.SESSION
 
 
 def _weigh_all(parts: Parts, near: Sequence[Found]) -> list[Found]:
@@ -215,7 +226,7 @@ def _with_truth(said: Quoted, truth: Truth, record: Record) -> Quoted:
 
 def _show(found: Found, query: Query, allowance: int) -> str:
     """The text, cut to the share of one item; of a summary, which can be opened, the part the question asks for."""
-    text = readable(found.record)
+    text = readable(found.record, asked_for=_is_asked_for(found.record))
     wanted = (*query.terms.words, *query.terms.exact)
     if found.record.collection.kind is CollectionKind.REPLIES:
         return excerpt(text, wanted, min(int(allowance * _ITEM_SHARE) * 4, _REPLY_CHARS))

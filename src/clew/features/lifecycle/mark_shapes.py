@@ -12,6 +12,7 @@ from clew.core.marks import By, Mark
 from clew.core.model import Kind, Trust
 from clew.errors import InvalidInput
 from clew.features.lifecycle.retention import Retention
+from clew.kernel.echoes import MOST_SOURCES
 from clew.kernel.intake import MAX_TS_MS
 from clew.text.grading.importance import Label
 from clew.text.redaction import Policy, redact_json
@@ -47,6 +48,7 @@ class _Verdict(_Shape, frozen=True):
     signals: list[str] = []
     origin: Ref = field(name="from", default="")
     before: Trust | None = None
+    sources: Annotated[list[Ref], Meta(max_length=MOST_SOURCES)] = []
 
 
 class _Ended(_Shape, frozen=True):
@@ -99,5 +101,5 @@ def _check(name: Mark, mark: dict[str, Any]) -> None:
 def _redact(mark: dict[str, Any], policy: Policy) -> dict[str, Any]:
     """References are names, and names stay."""
     value = mark["value"]
-    names = {key: value[key] for key in ("from",) if key in value}
+    names = {key: value[key] for key in ("from", "sources") if key in value}
     return {**mark, "value": {**redact_json(value, policy)[0], **names}}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from clew.core.collections import CollectionKind
 from clew.core.ids import LEDGER_ORIGIN, session_of
 from clew.core.marks import Mark, value_of
 from clew.core.model import Kind, Provenance, Record, Trust
@@ -120,6 +121,10 @@ class Choice:
     @property
     def is_untrusted(self) -> bool:
         return self.record.trust is Trust.UNTRUSTED
+
+    def is_asked_for(self, *, untrusted: bool) -> bool:
+        """Whether the request wants words that nobody vouches for. A session has seen its own already."""
+        return untrusted or self.record.collection.kind is CollectionKind.SESSION
 
     @property
     def is_summary(self) -> bool:

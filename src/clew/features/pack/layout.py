@@ -62,24 +62,39 @@ _CHARS_PER_TOKEN = 8
 # --- quoting ------------------------------------------------------------------------------------------
 
 
-def quote_all(choices: Sequence[Choice], now_ms: int, private: Sequence[str], *, shows_refs: bool) -> None:
+def quote_all(
+    choices: Sequence[Choice], now_ms: int, private: Sequence[str], *, shows_refs: bool, untrusted: bool
+) -> None:
     """Quotes each choice. Where those of one day were said at different times, each shows its minute, so that a reader
     can tell the last word."""
     minutes = {when(choice.record, now_ms, to_the_minute=True) for choice in choices}
     days = Counter(minute[:_DAY_CHARS] for minute in minutes)
     for choice in choices:
         one_of_several = days[when(choice.record, now_ms)[:_DAY_CHARS]] > 1
-        choice.quoted = quote_record(choice.record, now_ms, private, shows_ref=shows_refs, to_the_minute=one_of_several)
+        choice.quoted = quote_record(
+            choice.record,
+            now_ms,
+            private,
+            asked_for=choice.is_asked_for(untrusted=untrusted),
+            shows_ref=shows_refs,
+            to_the_minute=one_of_several,
+        )
 
 
 def quote_record(
-    record: Record, now_ms: int, private: Sequence[str], *, shows_ref: bool = False, to_the_minute: bool = False
+    record: Record,
+    now_ms: int,
+    private: Sequence[str],
+    *,
+    asked_for: bool = True,
+    shows_ref: bool = False,
+    to_the_minute: bool = False,
 ) -> Quoted:
     """A record as its line would show all of it: with a warning where it deserves one, and without private paths."""
     return Quoted(
         when=when(record, now_ms, to_the_minute=to_the_minute),
         who=one_line(without_private_paths(speaker_of(record), private), _WHO_CHARS),
-        text=without_private_paths(readable(record), private),
+        text=without_private_paths(readable(record, asked_for=asked_for), private),
         trust=record.trust if record.trust is Trust.UNTRUSTED else "",
         payload=_payload(record),
         ref=record.ref if shows_ref else "",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 
-from clew.core.model import Provenance, Role, Trust, may_enter
+from clew.core.model import Provenance, Record, Role, Trust, may_enter
 from clew.core.projects import preference, project_in, same_project
 from clew.core.relevance import related
 from clew.features.pack.choice import Choice, Lane, Reason, importance_of, superseded_by
@@ -21,7 +21,7 @@ from clew.text.dissent import claim
 from clew.text.grading.importance import Label
 from clew.text.grading.salience import is_idle, is_narration, only_asks
 from clew.text.sentences import split
-from clew.text.speech import own_words
+from clew.text.speech import own_words, quoted_words
 from clew.text.terms import analyse, fold
 
 STRONGER = 0.1
@@ -175,23 +175,27 @@ def _refusal(item: Choice, policy: Policy, holding: set[str]) -> Reason | None:
         return Reason.KIND
     if importance_of(record) == Label.IGNORE and item.similarity < policy.strong_similarity:
         return Reason.IMPORTANCE
-    return _says_nothing(item)
+    return _says_nothing(record, with_quotes=item.is_asked_for(untrusted=policy.untrusted))
 
 
-def _says_nothing(item: Choice) -> Reason | None:
+def _says_nothing(record: Record, *, with_quotes: bool) -> Reason | None:
     """An earlier question to the assistant is no answer, and a turn of calls alone says nothing.
 
-    Where people talk with each other, who asked what is part of what was said.
+    Where people talk with each other, who asked what is part of what was said; so is what a question hands over, where
+    that is asked for.
     """
-    record = item.record
     if record.role is Role.ASSISTANT and record.provenance is Provenance.ASSISTANT_TURN:
         words = speech(record.text[:_SAME_TEXT_CHARS])
         has_calls = len(words) < min(len(record.text), _SAME_TEXT_CHARS)
         idle = all(is_narration(piece) or is_idle(piece) for piece in split(words))
         return Reason.PAYLOAD if has_calls and idle else None
+    if record.role is Role.USER and not with_quotes and not own_words(record.text):
+        return Reason.TRUST
     is_to_assistant = record.role is Role.USER and "speaker" not in record.metadata
     if is_to_assistant and record.provenance in (Provenance.USER_TURN, Provenance.MEMORY):
-        return Reason.QUESTION if only_asks(own_words(record.text[:_SAME_TEXT_CHARS])) else None
+        text = record.text[:_SAME_TEXT_CHARS]
+        is_question = only_asks(own_words(text)) and not (with_quotes and quoted_words(text))
+        return Reason.QUESTION if is_question else None
     return None
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace as with_other
 
 from clew.core.collections import GLOBAL, LORE, Collection, readings_of
 from clew.core.marks import Mark
-from clew.core.model import Record
+from clew.core.model import Record, Trust
 from clew.core.ranking import RECENCY_DECAYS, SIMILARITY_ALONE, Weights
 from clew.core.relevance import FAINT, Shared
 from clew.features.facts.truth import owners_of
@@ -24,6 +24,7 @@ from clew.features.pack.choice import Choice, Lane, refs_in, superseded_by
 from clew.features.pack.operations import PackRequest
 from clew.features.pack.rules import Policy
 from clew.index.search import Query, search
+from clew.kernel.echoes import without_repeats_of_others
 from clew.kernel.parts import Parts
 from clew.kernel.search import Found, best, origin, unsought
 
@@ -90,7 +91,8 @@ def find_choices(
     for route in lanes:
         if route.searched:
             for found in _nearest(parts, by_similarity, route, max(CANDIDATES, 2 * policy.items)):
-                choices.setdefault(found.ref, _choice(found, query.weights, route.lane))
+                shown = found if policy.untrusted else _without_repeats_of_others(parts, found, policy)
+                choices.setdefault(found.ref, _choice(shown, query.weights, route.lane))
     unseen = follow_marks(parts, choices, _searched(lanes), policy.min_similarity)
     return list(choices.values()), unseen
 
@@ -103,6 +105,13 @@ def _nearest(parts: Parts, query: Query, route: Route, limit: int) -> list[Found
     found = best(parts, query, route.collections, limit, exclude={}, repeats=True)
     withheld = [item for name in route.collections for item in _withheld(parts, query, name)]
     return [*found, *sorted(withheld, key=lambda item: (-item.score, item.ref))[:MAX_WITHHELD]]
+
+
+def _without_repeats_of_others(parts: Parts, found: Found, policy: Policy) -> Found:
+    if found.record.trust is not Trust.UNTRUSTED or found.candidate.similarity < policy.min_similarity:
+        return found
+    own = without_repeats_of_others(parts, found.record)
+    return found if own is None else with_other(found, record=own)
 
 
 def _withheld(parts: Parts, query: Query, collection: Collection) -> list[Found]:
@@ -165,7 +174,7 @@ def _links(choices: Iterable[Choice], min_similarity: float) -> list[tuple[str, 
 
 def linked(record: Record, parent: Choice, lane: Lane) -> Choice:
     """A record that another one leads to, with the similarity of that one."""
-    candidate = msgspec.structs.replace(
+    candidate = with_other(
         parent.found.candidate,
         seq=record.seq, ts_ms=record.ts_ms, lexical=0.0, lexical_rank=None, dense=None, dense_rank=None, context=0.0,
     )  # fmt: skip

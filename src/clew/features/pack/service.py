@@ -146,7 +146,7 @@ def _lay_out(
     parts: Parts, request: PackRequest[Any], chosen: Sequence[Choice], query: Query, policy: Policy
 ) -> list[Choice]:
     """What fits, in the order of the text. Lines count as they will be rendered, and the whole is counted once more."""
-    quote_all(chosen, query.now_ms, (str(parts.config.data_dir),), shows_refs=request.refs)
+    quote_all(chosen, query.now_ms, (str(parts.config.data_dir),), shows_refs=request.refs, untrusted=request.untrusted)
 
     def cost(choice: Choice) -> int:
         against = _WIDEST_NUMBER if choice.contradicts else None

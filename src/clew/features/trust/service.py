@@ -16,6 +16,7 @@ from clew.core.model import TRUST_OF_PROVENANCE, Metadata, Provenance, Record, T
 from clew.errors import InvalidInput
 from clew.features.trust.operations import Inspect, Inspection, ListTrust, Review, ReviewReceipt, TrustItem, TrustList
 from clew.kernel.derivation import Derivation, at_home, home_of
+from clew.kernel.echoes import Echoes
 from clew.kernel.intake import check_size, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit, find_record, place_of, view
@@ -88,6 +89,7 @@ def review(parts: Parts, request: Review) -> ReviewReceipt:
     parts.store.mark([_marking(record, trust, mark, now_ms), *plan.markings(now_ms)])
     if late := _Plan(Derivation(parts), record, trust).markings(now_ms):
         parts.store.mark(late)
+    parts.state(Echoes).forget()
     return ReviewReceipt(ref=record.ref, before=record.trust.value, trust=trust.value, affected=tuple(plan.affected()))
 
 

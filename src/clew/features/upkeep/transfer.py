@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -21,6 +22,7 @@ from clew.core.structs import plain
 from clew.errors import InvalidInput, StoreCorrupt
 from clew.features.lifecycle.mark_shapes import known_marks
 from clew.features.upkeep.operations import Backup, Export, ExportPage, Import, ImportReceipt
+from clew.kernel.echoes import Replies, judge_record
 from clew.kernel.intake import (
     MAX_TS_MS,
     check_json,
@@ -34,12 +36,14 @@ from clew.kernel.intake import (
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit
 from clew.kernel.services import serves
-from clew.storage.protocol import Place, StoredRecord, Task
+from clew.storage.protocol import NewTurn, Place, StoredRecord, Task
 from clew.text.excerpts import one_line
 from clew.text.redaction import Policy, redact, redact_json
 
 FORMAT = 1
 _GUIDANCE = f"{CollectionKind.GUIDANCE}:"
+_OF_MODELS = frozenset({Provenance.MODEL, Provenance.ASSISTANT_TURN})
+"""What these repeat is found anew: a mark may say that they repeat something harmless."""
 _FROM_FILES = frozenset({Provenance.AUTHORED, Provenance.NOTE})
 MAX_LINES = 5000
 
@@ -87,7 +91,11 @@ def export(parts: Parts, request: Export) -> ExportPage:
     if damage := parts.store.damage():  # a copy that lacks something must not pass for a whole one
         raise StoreCorrupt(f"{damage[0]}; `clew verify --repair` sets it aside, and the rest can be exported")
     cursor = stored[-1].key if len(stored) == limit else None
-    return ExportPage(lines=tuple(map(_line, stored)), cursor=cursor)
+    return ExportPage(
+        lines=tuple(_line(each) for each in stored if each.places),
+        cursor=cursor,
+        degraded=tuple(f"record {each.key} is left out: no collection shows it" for each in stored if not each.places),
+    )
 
 
 @serves(Import)
@@ -97,6 +105,8 @@ def import_lines(parts: Parts, request: Import) -> ImportReceipt:
     lines = [_read_line(number, text) for number, text in enumerate(request.lines, 1) if text.strip()]
     believed = lines if request.trust_marks else [_disbelieve(line) for line in lines]
     records = [_record(parts, line) for line in believed if line is not None]
+    if not request.trust_marks:
+        records = list(_judge(parts, records))
     tasks = (Task.EMBED, Task.LINK) if parts.meaning.wanted else (Task.LINK,)
     stored, unchanged = parts.store.restore(records, tasks)
     withheld = sum(before is not after for before, after in zip(lines, believed, strict=True))
@@ -190,12 +200,30 @@ def _disbelieve(line: _Line) -> _Line | None:
     kept = {
         name: mark
         for name, mark in read.marks.items()
-        if mark.get("by") != By.OPERATOR.value and name != Mark.GUIDANCE.value
+        if mark.get("by") != By.OPERATOR.value
+        and name != Mark.GUIDANCE.value
+        and not (name == Mark.TRUST.value and read.provenance in _OF_MODELS)
     }
     places = tuple(place for place in read.places if not place.collection.startswith(_GUIDANCE))
     if kept == read.marks and places == read.places:
         return line
     return _Line(line.number, msgspec.structs.replace(read, marks=kept, places=places))
+
+
+def _judge(parts: Parts, records: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
+    """Records and replies with no more trust than the untrusted texts that they repeat, as if they came in today."""
+    replies: dict[Collection, Replies] = {}
+    for record in records:
+        raw = next((place for place in record.places if place.collection.is_raw), None)
+        if raw is None:
+            yield replace(record, draft=judge_record(parts, record.places[0], record.draft))
+            continue
+        session = raw.collection
+        user_id = next((place.collection.user_id for place in record.places if place.collection.user_id), None)
+        heard = replies.setdefault(session, Replies(parts, session.session_id or "", user_id))
+        judged = replace(record, draft=heard.judge(record.draft))
+        heard.hear(NewTurn(judged.draft, (raw,), ()))
+        yield judged
 
 
 def _make_record(parts: Parts, read: RecordLine) -> StoredRecord:
