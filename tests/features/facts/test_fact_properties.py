@@ -15,8 +15,9 @@ from clew.config import Config
 from clew.core.predicates import registry
 from clew.engine import Memory
 from clew.errors import InvalidInput, NotFound
+from clew.features.facts.lanes import FOREVER_MS, Fact
 from clew.features.facts.log import Assertion, Entry
-from clew.features.facts.replay import FOREVER_MS, Fact, Facts
+from clew.features.facts.replay import Facts
 from tests.conftest import FixedClock
 from tests.testing.daemons import short_folder
 from tests.testing.effort import effort
@@ -140,6 +141,80 @@ def test_an_assertion_leaves_the_facts_of_other_values_as_they_are() -> None:
     facts.add([said("new", "another", 1, recorded=400, predicate="uses")])
     assert all(facts.get(f"f{number}") is fact for number, fact in enumerate(before))
     assert len(facts.timeline("billing", "uses")) == 301
+
+
+def test_an_assertion_of_a_single_value_leaves_all_facts_but_its_neighbours_as_they_are() -> None:
+    """The last, one in the middle, and one that ends before the first begins."""
+    entries = [said(f"f{number:03d}", f"v{number}", 10 * number + 10) for number in range(300)]
+    for start, end, renewed in ((5000, None, {299}), (1505, None, {149}), (1, 5, set())):
+        facts = Facts(REGISTRY, entries)
+        before = [facts.get(entry.id) for entry in entries]
+        facts.add([said("new", "another", start, end, recorded=400)])
+        after = [facts.get(entry.id) for entry in entries]
+        changed = {place for place in range(300) if after[place] is not before[place]}
+        assert renewed <= changed
+        assert len(changed) <= 2
+
+
+one_lane = st.lists(
+    st.builds(
+        lambda number, value, start, length, recorded, supersedes: said(
+            f"f{number}",
+            value,
+            start,
+            None if length is None else start + length,
+            recorded=recorded,
+            supersedes=tuple(f"f{each}" for each in supersedes),
+        ),
+        st.integers(0, 40),
+        st.sampled_from("xyz"),
+        st.integers(0, 30),
+        st.none() | st.none() | st.integers(0, 20),
+        st.integers(0, 9),
+        st.lists(st.integers(0, 40), max_size=1),
+    )
+    | st.builds(
+        lambda number, fact, at: taken_back(f"i{number}", f"f{fact}", at=at, recorded=9),
+        st.integers(0, 20),
+        st.integers(0, 40),
+        st.integers(0, 40),
+    ),
+    max_size=40,
+).map(each_once)
+
+
+@given(one_lane, st.integers(1, 12))
+def test_a_lane_that_is_kept_up_to_date_is_the_lane_that_all_entries_give_at_once(log: list[Entry], step: int) -> None:
+    kept = Facts(REGISTRY)
+    for start in range(0, len(log), step):
+        kept.add(log[start : start + step])
+        whole = Facts(REGISTRY, log[: start + step])
+        assert all_facts(kept) == all_facts(whole)
+        for entry in log[: start + step]:
+            assert kept.get(entry.id) == whole.get(entry.id)
+            if isinstance(entry, Assertion):
+                assert kept.history(entry) == whole.history(entry)
+
+
+@given(one_lane, st.integers(0, 40), st.integers(1, 20))
+def test_what_a_lane_gives_at_once_is_what_a_look_at_all_of_it_gives(log: list[Entry], at_ms: int, length: int) -> None:
+    facts = Facts(REGISTRY, log)
+    history = facts.history(said("any", "x", 0))
+    spoken = [each.assertion for each in history.spans]
+    assert set(history.meant_to_last(at_ms)) == {
+        each for each in spoken if each.valid_to_ms is not None and each.valid_from_ms <= at_ms < each.valid_to_ms
+    }
+    assert history.begun_between(at_ms, at_ms + length) == [
+        each for each in spoken if at_ms < each.valid_from_ms < at_ms + length
+    ]
+    assert [history.holding(at_ms)] == ([fact for fact in history.facts if fact.is_current(at_ms)] or [None])
+    for fact in history.facts:
+        own = {each.id for each in fact.assertions}
+        ended = {other.id for other in history.facts if other.ended_by in own}
+        named = {each for assertion in fact.assertions for each in assertion.supersedes}
+        assert ended - {other.id for other in facts.beside(fact)} <= {
+            other.id for other in history.facts if named & {each.id for each in other.assertions}
+        }
 
 
 @given(logs)

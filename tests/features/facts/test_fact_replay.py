@@ -9,8 +9,9 @@ import pytest
 from clew.core.collections import Collection
 from clew.core.model import Provenance, Record, Trust
 from clew.core.predicates import registry, sentence
+from clew.features.facts.lanes import Fact
 from clew.features.facts.log import MAX_OBJECT_CHARS, Entry, entry_in, metadata_of
-from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.replay import Facts
 from tests.testing.fact_entries import COLLECTION, said, taken_back
 
 pytestmark = pytest.mark.requirement("FACT-1", "FACT-2")

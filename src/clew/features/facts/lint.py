@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 from clew.core.collections import Collection
 from clew.features.claims.rules import CONFIDENCE_OF_TRUST
+from clew.features.facts.lanes import Fact
 from clew.features.facts.log import Assertion
 from clew.features.facts.operations import (
     FactLint,
@@ -23,7 +24,7 @@ from clew.features.facts.operations import (
     FactsStale,
 )
 from clew.features.facts.queries import MAX_LISTED, list_facts, page
-from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.replay import Facts
 from clew.features.facts.truth import FactViews, Grounds, known_facts
 from clew.kernel.parts import Parts
 from clew.kernel.records import checked_cursor, checked_limit

@@ -59,6 +59,8 @@ class FactList(Answer, frozen=True):
     """The moment it is about."""
     cursor: int | None = None
     """Where the next page starts; absent on the last."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class FactTimeline(Answer, frozen=True):
@@ -68,6 +70,8 @@ class FactTimeline(Answer, frozen=True):
     """Whether anything is known of the subject."""
     message: str
     """The same in a sentence, where nothing is."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class FactReceipt(Answer, frozen=True):
@@ -192,6 +196,8 @@ class FactLint(Answer, frozen=True):
     """The first of them."""
     found: int
     """How many there are, listed or not."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class FactsLint(FactsRequest[FactLint], frozen=True, kw_only=True):
@@ -229,6 +235,8 @@ class FactRebuild(Answer, frozen=True):
     """Records that are no entries."""
     digest: str
     """Of the facts in their canonical form."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class FactsRebuild(FactsRequest[FactRebuild], frozen=True, kw_only=True):
@@ -310,6 +318,8 @@ class FactProposals(Answer, frozen=True):
     """Turns that were read."""
     cursor: int | None = None
     """Where the next page starts; absent on the last."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class FactsPropose(FactsRequest[FactProposals], frozen=True, kw_only=True):

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from clew.core.collections import Collection
 from clew.errors import InvalidInput
 from clew.features.claims.rules import RELIED_ON
+from clew.features.facts.lanes import Fact
 from clew.features.facts.operations import FactPack, FactsPack, FactView
 from clew.features.facts.queries import views
-from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.replay import Facts
 from clew.features.facts.truth import known_facts, owners_of
 from clew.kernel.intake import check_unicode
 from clew.kernel.parts import Parts

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from clew.features.facts.lanes import FOREVER_MS, Fact
 from clew.features.facts.log import MAX_SUBJECT_CHARS
 from clew.features.facts.operations import FactList, FactsAsOf, FactsCurrent, FactsTimeline, FactTimeline, FactView
-from clew.features.facts.replay import FOREVER_MS, Fact, Facts
+from clew.features.facts.replay import Facts
 from clew.features.facts.truth import Support, known_facts, supports
 from clew.kernel.intake import check_unicode, checked_ts
 from clew.kernel.parts import Parts

@@ -6,214 +6,66 @@ then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, groupby, islice
-from typing import NamedTuple
+from itertools import chain, islice
 
 import msgspec
-from msgspec import Struct
 
-from clew.core.predicates import Registry, sentence
+from clew.core.predicates import Registry
+from clew.features.facts.lanes import (
+    FOREVER_MS,
+    NO_HISTORY,
+    Ending,
+    Fact,
+    History,
+    Lane,
+    in_time,
+    lane_of,
+    own_end,
+    replay,
+    span,
+    spelling,
+)
 from clew.features.facts.log import Assertion, Entry, Invalidation
 from clew.text.terms import fold
-
-FOREVER_MS = 2**63 - 1
-
-Lane = tuple[str, ...]
-"""A predicate that takes one value at a time, or a predicate and a value. Facts of two lanes end each other by name
-alone, so each lane is replayed by itself."""
-
-
-class Fact(Struct, frozen=True, kw_only=True, gc=False):
-    """A value over one stretch of time, with all its assertions."""
-
-    id: str
-    subject: str
-    predicate: str
-    object: str
-    valid_from_ms: int
-    valid_to_ms: int | None
-    """None without an end; equal to the beginning where it never held."""
-    recorded_ms: int
-    sources: tuple[str, ...]
-    """Of all its assertions."""
-    confidence: float
-    """The highest of its assertions."""
-    ended_by: str | None
-    """The assertion that ended it."""
-    invalidated: bool
-    """Whether an invalidation ended it."""
-    assertions: tuple[Assertion, ...]
-    """Each supports the fact by itself, with all of its own sources."""
-
-    @property
-    def ref(self) -> str:
-        return self.assertions[0].ref
-
-    @property
-    def text(self) -> str:
-        return sentence(self.subject, self.predicate, self.object)
-
-    @property
-    def never_held(self) -> bool:
-        return self.valid_to_ms is not None and self.valid_to_ms <= self.valid_from_ms
-
-    def is_current(self, at_ms: int) -> bool:
-        return self.valid_from_ms <= at_ms and (self.valid_to_ms is None or at_ms < self.valid_to_ms)
-
-
-class Ending(NamedTuple):
-    """The end of an assertion."""
-
-    at_ms: int
-    by: str | None = None
-    """The assertion that supersedes it; None for an invalidation."""
-
-
-def replay(
-    assertions: Sequence[Assertion], endings: Mapping[str, Sequence[Ending]], registry: Registry
-) -> tuple[Fact, ...]:
-    """The facts of one subject, from its assertions and the endings of each, by id.
-
-    The first assertion gives the subject its spelling.
-    """
-    subject = min(map(_spelling, assertions))[-1]
-    lanes: dict[Lane, list[Assertion]] = {}
-    for assertion in assertions:
-        lanes.setdefault(_lane(assertion, registry), []).append(assertion)
-    return tuple(fact for lane in sorted(lanes) for fact in _replay_lane(subject, lanes[lane], endings))
-
-
-def _replay_lane(
-    subject: str, assertions: Sequence[Assertion], endings: Mapping[str, Sequence[Ending]]
-) -> tuple[Fact, ...]:
-    spans = sorted((_span(each, endings.get(each.id, ())) for each in assertions), key=_Span.order)
-    return tuple(_fact(subject, run) for run in _runs(spans))
-
-
-def _lane(assertion: Assertion, registry: Registry) -> Lane:
-    _, predicate, value = assertion.key
-    return (predicate,) if registry.is_single(predicate) else (predicate, value)
-
-
-def _spelling(assertion: Assertion) -> tuple[int, str, str]:
-    """The subject as it is written; the least of all assertions is that of the first."""
-    return assertion.recorded_ms, assertion.id, assertion.subject
-
-
-class _Span(NamedTuple):
-    """How long an assertion holds by its own end and its endings."""
-
-    assertion: Assertion
-    end_ms: int
-    ending: Ending | None = None
-
-    @property
-    def start_ms(self) -> int:
-        return self.assertion.valid_from_ms
-
-    @property
-    def never_held(self) -> bool:
-        return self.end_ms <= self.start_ms
-
-    def order(self) -> tuple[int, int, str]:
-        return self.start_ms, self.assertion.recorded_ms, self.assertion.id
-
-
-def _span(assertion: Assertion, endings: Sequence[Ending]) -> _Span:
-    own_end_ms = _own_end(assertion)
-    first = min(endings, key=lambda ending: (ending.at_ms, ending.by or ""), default=None)
-    if first is None or first.at_ms >= own_end_ms:
-        return _Span(assertion, own_end_ms)
-    return _Span(assertion, first.at_ms, first)
-
-
-@dataclass(slots=True)
-class _Run:
-    """Assertions of one value without a gap between them."""
-
-    spans: list[_Span]
-    end_ms: int
-    ended_by: str | None = None
-
-    def continues_with(self, span: _Span) -> bool:
-        return self.spans[0].assertion.key == span.assertion.key and span.start_ms <= self.end_ms
-
-    def join(self, spans: Sequence[_Span]) -> None:
-        self.spans += spans
-        self.end_ms = max(self.end_ms, _last_end(spans))
-
-    def give_way(self, following: _Span) -> None:
-        if self.end_ms >= following.start_ms:
-            self.end_ms = following.start_ms
-            self.ended_by = following.assertion.id
-
-
-def _runs(spans: Sequence[_Span]) -> Iterator[_Run]:
-    """The runs of assertions of which one holds at a time, given in the order in which they begin."""
-    last: _Run | None = None
-    holding = (span for span in spans if not span.never_held)
-    for _, together in groupby(holding, key=lambda span: span.start_ms):
-        beginning = list(together)
-        winner = beginning[-1]
-        agreeing = [span for span in beginning if span.assertion.key == winner.assertion.key]
-        losing = [span for span in beginning if span.assertion.key != winner.assertion.key]
-        yield from (_Run([span], span.start_ms, winner.assertion.id) for span in losing)
-        if last is not None and last.continues_with(winner):
-            last.join(agreeing)
-            continue
-        if last is not None:
-            last.give_way(winner)
-            yield last
-        last = _Run(agreeing, _last_end(agreeing))
-    if last is not None:
-        yield last
-    yield from (_Run([span], span.start_ms) for span in spans if span.never_held)
-
-
-def _own_end(assertion: Assertion) -> int:
-    return FOREVER_MS if assertion.valid_to_ms is None else assertion.valid_to_ms
-
-
-def _last_end(spans: Sequence[_Span]) -> int:
-    return max(span.end_ms for span in spans)
-
-
-def _fact(subject: str, run: _Run) -> Fact:
-    first = run.spans[0].assertion
-    assertions = tuple(span.assertion for span in run.spans)
-    last = max(run.spans, key=lambda span: span.end_ms)
-    ending = last.ending if last.end_ms <= run.end_ms else None
-    return Fact(
-        id=first.id,
-        subject=subject,
-        predicate=first.predicate,
-        object=first.object,
-        valid_from_ms=first.valid_from_ms,
-        valid_to_ms=None if run.end_ms == FOREVER_MS else run.end_ms,
-        recorded_ms=first.recorded_ms,
-        sources=tuple(dict.fromkeys(ref for assertion in assertions for ref in assertion.sources)),
-        confidence=max(assertion.confidence for assertion in assertions),
-        ended_by=run.ended_by or (None if ending is None else ending.by),
-        invalidated=ending is not None and ending.by is None,
-        assertions=assertions,
-    )
 
 
 @dataclass(frozen=True)
 class _Subject:
-    """The facts of one subject by lane. It never changes: a reader holds all of one moment."""
+    """The facts of one subject by lane. It never changes: a reader holds all of one moment.
 
-    lanes: Mapping[Lane, tuple[Fact, ...]]
+    Lanes that changed lately stand apart until they are as many as the square root of the others, so that a change
+    need not copy all.
+    """
+
+    spelling: str = ""
+    settled: Mapping[Lane, History] = field(default_factory=dict)
+    recent: Mapping[Lane, History] = field(default_factory=dict)
+
+    def history(self, lane: Lane) -> History:
+        return self.recent.get(lane) or self.settled.get(lane, NO_HISTORY)
+
+    def with_lanes(self, fresh: Mapping[Lane, History]) -> _Subject:
+        recent = {**self.recent, **fresh}
+        if len(recent) ** 2 <= len(self.settled):
+            return _Subject(self.spelling, self.settled, recent)
+        return _Subject(self.spelling, {**self.settled, **recent})
+
+    @cached_property
+    def lanes(self) -> Mapping[Lane, History]:
+        return {**self.settled, **self.recent}
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
-        return tuple(chain.from_iterable(self.lanes[lane] for lane in sorted(self.lanes)))
+        return tuple(chain.from_iterable(self.lanes[lane].facts for lane in sorted(self.lanes)))
 
 
-_NOTHING = _Subject({})
+_NOTHING = _Subject()
+
+_Changed = dict[str, dict[Lane, dict[str, Assertion]]]
+"""Assertions that are new or end elsewhere, by subject, lane and id."""
 
 
 class Facts:
@@ -228,7 +80,7 @@ class Facts:
         """Ids of records that are no entries."""
         self._assertions: dict[str, Assertion] = {}
         self._invalidations: dict[str, Invalidation] = {}
-        self._of_subject: dict[str, dict[Lane, list[Assertion]]] = {}
+        self._of_subject: dict[str, list[Assertion]] = {}
         self._spellings: dict[str, tuple[int, str, str]] = {}
         self._last_recorded_ms: dict[tuple[str, str], int] = {}
         self._taken_back: dict[str, list[Invalidation]] = {}
@@ -241,11 +93,11 @@ class Facts:
 
     def add(self, entries: Iterable[Entry], malformed: Iterable[str] = ()) -> None:
         """Take in entries; one that is known already changes nothing."""
-        touched: dict[str, dict[Lane, None]] = {}
+        changed: _Changed = {}
         for entry in entries:
-            for name, lane in self._take_in(entry):
-                touched.setdefault(name, {})[lane] = None
-        for name, lanes in touched.items():
+            for each in self._take_in(entry):
+                changed.setdefault(each.key[0], {}).setdefault(self._lane(each), {})[each.id] = each
+        for name, lanes in changed.items():
             self._refresh(name, lanes)
         self.malformed += tuple(malformed)
 
@@ -279,13 +131,16 @@ class Facts:
     def timeline(self, subject: str, predicate: str | None = None) -> tuple[Fact, ...]:
         """All facts of a subject, oldest first, also those that never held."""
         lanes = self._replayed.get(fold(subject), _NOTHING).lanes
-        found = (facts for lane, facts in lanes.items() if predicate in (None, lane[0]))
+        found = (history.facts for lane, history in lanes.items() if predicate in (None, lane[0]))
         return tuple(sorted(chain.from_iterable(found), key=in_time))
 
+    def history(self, assertion: Assertion) -> History:
+        """All of the lane that an assertion belongs to, or would."""
+        return self._replayed.get(assertion.key[0], _NOTHING).history(self._lane(assertion))
+
     def beside(self, fact: Fact) -> tuple[Fact, ...]:
-        """The facts of its lane, itself among them: all that it can end without naming them."""
-        first = fact.assertions[0]
-        return self._replayed.get(first.key[0], _NOTHING).lanes.get(_lane(first, self.registry), ())
+        """The facts of its lane that it can end without naming them, itself among them."""
+        return self.history(fact.assertions[0]).around(fact)
 
     def last_recorded_ms(self, subject: str, predicate: str) -> int | None:
         """When Clew last recorded an assertion of a subject and a predicate."""
@@ -311,7 +166,7 @@ class Facts:
 
     def own_end_ms(self, assertion: Assertion) -> int | None:
         """When an assertion ends by itself or by an entry that names it, whatever other values there are."""
-        end_ms = min((_own_end(assertion), *(ending.at_ms for ending in self._endings(assertion.id, FOREVER_MS))))
+        end_ms = min((own_end(assertion), *(ending.at_ms for ending in self._endings(assertion.id, FOREVER_MS))))
         return None if end_ms == FOREVER_MS else end_ms
 
     def invalidations_of(self, id_: str) -> tuple[Invalidation, ...]:
@@ -325,54 +180,59 @@ class Facts:
 
     # --- taking in -------------------------------------------------------------------------------------
 
-    def _take_in(self, entry: Entry) -> Iterator[tuple[str, Lane]]:
-        """Note an entry, and name the subjects and lanes that it may change."""
+    def _take_in(self, entry: Entry) -> Iterator[Assertion]:
+        """Note an entry, and give the assertions that it adds or may end elsewhere."""
         if isinstance(entry, Assertion):
             if entry.id not in self._assertions:
-                yield from self._take_assertion(entry)
+                self._take_assertion(entry)
+                yield from self._changed_with(entry.id)
         elif entry.id not in self._invalidations:
             self._invalidations[entry.id] = entry
             for id_ in dict.fromkeys(entry.fact_ids):
                 self._taken_back.setdefault(id_, []).append(entry)
                 yield from self._changed_with(id_)
 
-    def _take_assertion(self, assertion: Assertion) -> Iterator[tuple[str, Lane]]:
+    def _take_assertion(self, assertion: Assertion) -> None:
         name, predicate, _ = assertion.key
         self._assertions[assertion.id] = assertion
-        lanes = self._of_subject.setdefault(name, {})
-        lanes.setdefault(_lane(assertion, self.registry), []).append(assertion)
+        self._of_subject.setdefault(name, []).append(assertion)
         recorded_ms = self._last_recorded_ms.get((name, predicate), -1)
         self._last_recorded_ms[name, predicate] = max(recorded_ms, assertion.recorded_ms)
         for ref in dict.fromkeys(assertion.sources):
             self._citing.setdefault(ref, []).append(assertion.id)
         for id_ in dict.fromkeys(assertion.supersedes):
             self._superseded_by.setdefault(id_, []).append(assertion)
-        spelling = _spelling(assertion)
-        if spelling < self._spellings.setdefault(name, spelling):
-            self._spellings[name] = spelling
-            yield from ((name, lane) for lane in lanes)  # all are spelt like the first
-        yield from self._changed_with(assertion.id)
+        self._spellings[name] = min(spelling(assertion), self._spellings.get(name, spelling(assertion)))
 
-    def _changed_with(self, id_: str) -> Iterator[tuple[str, Lane]]:
-        """The lane of an assertion, and of those it supersedes: one that never held supersedes nothing."""
+    def _changed_with(self, id_: str) -> Iterator[Assertion]:
+        """An assertion and those that it supersedes: one that never held supersedes nothing."""
         assertion = self._assertions.get(id_)
         if assertion is not None:
             superseded = (self._assertions.get(target) for target in assertion.supersedes)
-            for each in (assertion, *superseded):
-                if each is not None:
-                    yield each.key[0], _lane(each, self.registry)
+            yield from (each for each in (assertion, *superseded) if each is not None)
+
+    def _lane(self, assertion: Assertion) -> Lane:
+        return lane_of(assertion, self.registry)
 
     # --- replaying -------------------------------------------------------------------------------------
 
-    def _refresh(self, name: str, lanes: Iterable[Lane]) -> None:
-        spelling = self._spellings[name][-1]
-        fresh: dict[Lane, tuple[Fact, ...]] = {}
-        for lane in lanes:
-            assertions = self._of_subject[name][lane]
-            endings = {each.id: self._endings(each.id, FOREVER_MS) for each in assertions}
-            fresh[lane] = _replay_lane(spelling, assertions, endings)
-        self._by_id.update((each.id, fact) for facts in fresh.values() for fact in facts for each in fact.assertions)
-        self._replayed[name] = _Subject({**self._replayed.get(name, _NOTHING).lanes, **fresh})
+    def _refresh(self, name: str, changed: Mapping[Lane, Mapping[str, Assertion]]) -> None:
+        subject = self._replayed.get(name, _NOTHING)
+        written = self._spellings[name][-1]
+        if subject.spelling != written:  # all of its facts are spelt like the first
+            subject, changed = _Subject(written), self._by_lane(name)
+        fresh: dict[Lane, History] = {}
+        for lane, assertions in changed.items():
+            spans = [span(each, self._endings(each.id, FOREVER_MS)) for each in assertions.values()]
+            fresh[lane], facts = subject.history(lane).with_spans(written, spans)
+            self._by_id.update((each.id, fact) for fact in facts for each in fact.assertions)
+        self._replayed[name] = subject.with_lanes(fresh)
+
+    def _by_lane(self, name: str) -> Mapping[Lane, Mapping[str, Assertion]]:
+        lanes: dict[Lane, dict[str, Assertion]] = {}
+        for each in self._of_subject[name]:
+            lanes.setdefault(self._lane(each), {})[each.id] = each
+        return lanes
 
     def _known(self, name: str, recorded_ms: int) -> tuple[Fact, ...]:
         if recorded_ms == FOREVER_MS:
@@ -380,8 +240,7 @@ class Facts:
         return self._replay(name, recorded_ms)
 
     def _replay(self, name: str, recorded_ms: int) -> tuple[Fact, ...]:
-        lanes = [list(lane) for lane in list(self._of_subject.get(name, {}).values())]
-        known = [each for lane in lanes for each in lane if each.recorded_ms <= recorded_ms]
+        known = [each for each in list(self._of_subject.get(name, ())) if each.recorded_ms <= recorded_ms]
         endings = {assertion.id: self._endings(assertion.id, recorded_ms) for assertion in known}
         return replay(known, endings, self.registry) if known else ()
 
@@ -397,8 +256,4 @@ class Facts:
     def _ever_held(self, assertion: Assertion, recorded_ms: int) -> bool:
         """Whether an assertion holds for any time by its own end and its invalidations."""
         ends = (entry.at_ms for entry in self._taken_back.get(assertion.id, ()) if entry.recorded_ms <= recorded_ms)
-        return min((_own_end(assertion), *ends)) > assertion.valid_from_ms
-
-
-def in_time(fact: Fact) -> tuple[int, int, str]:
-    return fact.valid_from_ms, fact.recorded_ms, fact.id
+        return min((own_end(assertion), *ends)) > assertion.valid_from_ms

@@ -12,6 +12,7 @@ from clew.errors import InvalidInput, NotFound
 from clew.features.claims.log import cite
 from clew.features.claims.proposals import PLAN, Proposal, key_of, proposals
 from clew.features.claims.review import declined_in, proposals_of, turns_after
+from clew.features.facts.lanes import Fact
 from clew.features.facts.operations import (
     FactProposal,
     FactProposals,
@@ -26,7 +27,7 @@ from clew.features.facts.operations import (
     FactView,
 )
 from clew.features.facts.queries import views
-from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.replay import Facts
 from clew.features.facts.truth import known_facts
 from clew.features.facts.writing import invalidate, write
 from clew.features.lifecycle.mark_shapes import MAX_DECLINED

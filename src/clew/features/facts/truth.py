@@ -18,8 +18,9 @@ from clew.core.model import Record, Trust, least
 from clew.core.predicates import Registry, registry
 from clew.features.claims.log import resolve
 from clew.features.claims.rules import CONFIDENCE_OF_TRUST, RELIED_ON, Lapse, source_flaws
+from clew.features.facts.lanes import Fact
 from clew.features.facts.log import Assertion, entry_in, owner_in
-from clew.features.facts.replay import Fact, Facts
+from clew.features.facts.replay import Facts
 from clew.kernel.parts import Parts
 from clew.kernel.search import turn_ref
 from clew.storage.protocol import Feed

@@ -18,6 +18,7 @@ from clew.core.predicates import sentence
 from clew.errors import InvalidInput, NotFound
 from clew.features.claims.log import MAX_SOURCES, cite, claim_record
 from clew.features.claims.rules import CONFIDENCE_OF_TRUST, text_hash
+from clew.features.facts.lanes import Fact, in_order, in_time
 from clew.features.facts.log import (
     MAX_NAMED,
     MAX_OBJECT_CHARS,
@@ -31,7 +32,7 @@ from clew.features.facts.log import (
 )
 from clew.features.facts.operations import FactReceipt, FactsAssert, FactsInvalidate
 from clew.features.facts.queries import views
-from clew.features.facts.replay import Fact, Facts, in_time
+from clew.features.facts.replay import Facts
 from clew.features.facts.truth import FactViews, known_facts, supports
 from clew.kernel.intake import (
     Intake,
@@ -48,7 +49,6 @@ from clew.kernel.parts import Parts
 from clew.kernel.services import serves
 from clew.storage.protocol import NewRecord, Place
 from clew.text.redaction import redact
-from clew.text.terms import fold
 
 MAX_SUPERSEDED = 32
 """Facts that one assertion can end by name."""
@@ -199,11 +199,12 @@ def _check_weight(parts: Parts, known: Facts, assertion: Assertion, trust: Trust
     """Tools and pages do not end a fact that a person stated, unless the request names it. Raises InvalidInput."""
     if trust is not Trust.UNTRUSTED:
         return
-    held = [fact for fact in _others(known, assertion) if fact.is_current(assertion.valid_from_ms)]
-    unnamed = [fact for fact in held if not {each.id for each in fact.assertions} & set(assertion.supersedes)]
-    for id_, support in supports(parts, unnamed).items():
-        if support.is_relied_on:
-            raise InvalidInput(f"an untrusted source cannot end {id_}; name that in supersedes if it should")
+    held = known.history(assertion).holding(assertion.valid_from_ms)
+    if held is None or held.assertions[0].key == assertion.key:
+        return
+    is_named = not {each.id for each in held.assertions}.isdisjoint(assertion.supersedes)
+    if not is_named and supports(parts, [held])[held.id].is_relied_on:
+        raise InvalidInput(f"an untrusted source cannot end {held.id}; name that in supersedes if it should")
 
 
 def _find_facts(known: Facts, collection: str, names: Sequence[str]) -> list[Fact]:
@@ -218,35 +219,31 @@ def _ids_to_end(known: Facts, assertion: Assertion, named: Sequence[Fact]) -> tu
     A value that another one hides counts, too: it may come to light again. Raises InvalidInput where this one would
     hold beyond the beginning of a later value.
     """
-    ended = [each.id for fact in named for each in fact.assertions]
-    for fact in _others(known, assertion):
-        reached = [each for each in fact.assertions if _runs_into(each, assertion) and each.id not in ended]
-        if reached and not fact.never_held:
+    ended = dict.fromkeys(each.id for fact in named for each in fact.assertions)
+    for fact, each in _in_the_way(known, assertion):
+        if each.id not in ended and each.valid_from_ms > assertion.valid_from_ms and not fact.never_held:
             raise InvalidInput(
                 f"{fact.id} begins before this fact would end, and {assertion.predicate} takes one value at a time; "
                 "let it end there, or supersede that"
             )
-        ended += (each.id for each in fact.assertions if each in reached or _outlasts(each, assertion))
-    return _checked_number(tuple(dict.fromkeys(ended)))
+        ended[each.id] = None
+    return _checked_number(tuple(ended))
 
 
-def _others(known: Facts, assertion: Assertion) -> list[Fact]:
-    """The facts with other values of a single-valued predicate."""
+def _in_the_way(known: Facts, assertion: Assertion) -> list[tuple[Fact, Assertion]]:
+    """The assertions of other values that would go on when the new one begins, or that begin while it holds.
+
+    Only those that name their end count: any other simply ends where the next begins.
+    """
     if not known.registry.is_single(assertion.predicate):
         return []
-    lane = known.timeline(assertion.subject, assertion.predicate)
-    return [fact for fact in lane if fold(fact.object) != assertion.key[2]]
-
-
-def _outlasts(earlier: Assertion, assertion: Assertion) -> bool:
-    """Whether its own end is later than the beginning of the new assertion."""
-    end_ms = earlier.valid_to_ms
-    return end_ms is not None and earlier.valid_from_ms <= assertion.valid_from_ms < end_ms
-
-
-def _runs_into(later: Assertion, assertion: Assertion) -> bool:
-    end_ms = assertion.valid_to_ms
-    return end_ms is not None and assertion.valid_from_ms < later.valid_from_ms < end_ms
+    history = known.history(assertion)
+    found = list(history.meant_to_last(assertion.valid_from_ms))
+    if assertion.valid_to_ms is not None:
+        found += history.begun_between(assertion.valid_from_ms, assertion.valid_to_ms)
+    pairs = [(known.get(each.id), each) for each in found if each.key != assertion.key]
+    others = [(fact, each) for fact, each in pairs if fact is not None]
+    return sorted(others, key=lambda pair: (in_time(pair[0]), in_order(pair[1])))
 
 
 def _next_recorded_ms(known: Facts, assertion: Assertion) -> int:

@@ -19,9 +19,9 @@ from clew.features.claims.rules import Lapse
 from clew.features.facts.truth import Truth, owners_of
 from clew.features.pack.choice import Choice, Lane
 from clew.features.pack.search import linked
+from clew.features.plans.calendar import plans_between
 from clew.features.plans.operations import PlanState
-from clew.features.plans.rules import Plan, plan_in
-from clew.features.plans.service import open_plans
+from clew.features.plans.rules import Plan, local_day, plan_in
 from clew.kernel.parts import Parts
 from clew.kernel.records import find_record
 from clew.kernel.search import origin, unsought
@@ -78,9 +78,8 @@ def _judge_fact(truth: Truth, choice: Choice) -> None:
 
 def _due(parts: Parts, user_id: str | None, now_ms: int) -> Iterable[Plan]:
     """The plans that came due lately, the latest first."""
-    long_ago_ms = now_ms - int(OVERDUE.total_seconds() * 1000)
-    plans = [plan for owner in owners_of(user_id) for plan in open_plans(parts, owner)]
-    fresh = [plan for plan in plans if plan.is_due(now_ms) and not plan.is_due(long_ago_ms)]
+    today, long_ago = local_day(now_ms), local_day(now_ms - int(OVERDUE.total_seconds() * 1000))
+    fresh = [plan for owner in owners_of(user_id) for plan in plans_between(parts, owner, long_ago, today)]
     return sorted(fresh, key=lambda plan: (plan.day, plan.ref), reverse=True)[:DUE_PLANS]
 
 

@@ -42,6 +42,8 @@ class PlanView(Answer, frozen=True):
 class PlanList(Answer, frozen=True):
     plans: tuple[PlanView, ...]
     """Those with a day first, the nearest day first."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class PlansAdd(Request[PlanView], frozen=True):
@@ -117,6 +119,8 @@ class PlanProposals(Answer, frozen=True):
     """Newest first."""
     looked_at: int
     """Turns that were read."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class PlansPropose(Request[PlanProposals], frozen=True):

@@ -131,7 +131,7 @@ class Plan:
 
     def is_due(self, now_ms: int) -> bool:
         """Whether it is open and its day has come, by the local calendar."""
-        return self.state is PlanState.OPEN and self.day is not None and self.day <= _local_day(now_ms)
+        return self.state is PlanState.OPEN and self.day is not None and self.day <= local_day(now_ms)
 
 
 def plan_in(record: Record) -> Plan | None:
@@ -225,5 +225,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _local_day(now_ms: int) -> date:
+def local_day(now_ms: int) -> date:
+    """The day at a moment, by the local calendar."""
     return datetime.fromtimestamp(now_ms / 1000).date()
