@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from clew.engine import Memory
 from clew.errors import ClewError, InvalidInput, ModelInstallFailed, NotFound
+from clew.models.packs import pack as packs
 from clew.models.packs.pack import (
+    DEFAULT_PACK,
     MANIFEST_FILE,
     MODEL_FILE,
     TOKENIZER_FILE,
@@ -68,12 +72,68 @@ def test_a_missing_or_cut_file_is_noticed_when_a_pack_is_read(pack: Pack) -> Non
         load_pack(pack.folder)
 
 
-def test_a_changed_byte_is_noticed_when_a_pack_is_verified(pack: Pack) -> None:
-    content = bytearray((pack.folder / TOKENIZER_FILE).read_bytes())
-    content[10] ^= 1
-    (pack.folder / TOKENIZER_FILE).write_bytes(content)
-    with pytest.raises(ModelInstallFailed, match=r"tokenizer.json does not have its recorded content"):
-        verify_pack(load_pack(pack.folder))
+def flip(path: Path, place: int = 10) -> None:
+    """Changes one bit of a file, in place."""
+    with path.open("r+b") as file:
+        file.seek(place)
+        (byte,) = file.read(1)
+        file.seek(place)
+        file.write(bytes([byte ^ 1]))
+
+
+@pytest.mark.parametrize("name", [MODEL_FILE, TOKENIZER_FILE])
+@pytest.mark.parametrize("check", [lambda pack: load_pack(pack.folder), verify_pack], ids=["loaded", "verified"])
+def test_a_changed_byte_is_noticed_when_a_pack_is_loaded_or_verified(pack: Pack, name: str, check: Any) -> None:
+    flip(pack.folder / name)
+    with pytest.raises(ModelInstallFailed, match=rf"{name} does not have its recorded content.*clew model install"):
+        check(pack)
+
+
+def test_a_damaged_default_pack_leaves_clew_with_words_and_says_what_helps(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    installed = tmp_path / "installed"
+    flip(write_tiny_pack(installed / DEFAULT_PACK).folder / MODEL_FILE)
+    monkeypatch.setenv("CLEW_PACKS", str(installed))
+    with Memory.open(data_dir=tmp_path / "data", embedder="auto") as memory:
+        memory.put("global", "a", "the harbour")
+        assert [hit.record.id for hit in memory.search("harbour").hits] == ["a"]
+        (reason,) = memory.status().degraded
+    assert "model.onnx does not have its recorded content" in reason
+    assert "`clew model install e5-small`" in reason
+    with pytest.raises(ModelInstallFailed, match=r"model.onnx does not have"):
+        Memory.open(data_dir=tmp_path / "data", embedder=str(installed / DEFAULT_PACK))
+
+
+def test_a_file_that_did_not_change_is_read_once(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    real = packs.sha256_of
+    packs._hash_of_state.cache_clear()
+    monkeypatch.setattr(packs, "sha256_of", lambda path: read.append(path.name) or real(path))
+    for _ in range(3):
+        load_pack(pack.folder)
+    assert sorted(read) == [MODEL_FILE, TOKENIZER_FILE]
+
+
+def test_a_file_that_changed_and_has_its_old_size_and_time_is_read_again(pack: Pack) -> None:
+    load_pack(pack.folder)
+    path = pack.folder / MODEL_FILE
+    before = path.stat()
+    flip(path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(ModelInstallFailed, match="does not have its recorded content"):
+        load_pack(pack.folder)
+
+
+def test_a_file_in_the_place_of_another_is_read(pack: Pack) -> None:
+    load_pack(pack.folder)
+    path = pack.folder / MODEL_FILE
+    other = shutil.copy2(path, path.with_name("other"))
+    flip(other)
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    other.replace(path)
+    with pytest.raises(ModelInstallFailed, match="does not have its recorded content"):
+        load_pack(pack.folder)
 
 
 @pytest.mark.parametrize(

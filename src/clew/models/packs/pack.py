@@ -2,7 +2,8 @@
 
 `model.onnx` holds the weights, `tokenizer.json` the vocabulary, and `pack.json` says how to use them
 and what their bytes must be. A pack has no absolute paths in it, so it can be copied from machine to
-machine. Reading one checks the size of each file, which costs nothing; `verify` reads every byte.
+machine. Loading one compares the hash of each file with the recorded one. A process reads a file once for that, until
+the file changes; `verify` reads every byte.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -95,7 +97,10 @@ class Pack:
 
 
 def load_pack(folder: Path) -> Pack:
-    """The pack in a folder, its files there and of the recorded size."""
+    """The pack in a folder, its files there and with the recorded content.
+
+    Raises ModelInstallFailed, which names the file that is damaged and what helps.
+    """
     manifest = _read_manifest(folder / MANIFEST_FILE)
     pack = Pack(folder=folder, manifest=manifest)
     if sorted(file.name for file in manifest.files) != [MODEL_FILE, TOKENIZER_FILE]:
@@ -105,10 +110,9 @@ def load_pack(folder: Path) -> Pack:
         size_bytes = path.stat().st_size if path.is_file() else None
         if size_bytes != file.size_bytes:
             found = "missing" if size_bytes is None else f"{size_bytes} bytes long"
-            raise ModelInstallFailed(
-                f"model pack {pack.name!r} is damaged: {file.name} is {found} and should have "
-                f"{file.size_bytes} bytes; install it again"
-            )
+            raise _damaged(pack, f"{file.name} is {found} and should have {file.size_bytes} bytes")
+        if _known_hash(path) != file.sha256:
+            raise _damaged(pack, f"{file.name} does not have its recorded content")
     return pack
 
 
@@ -116,9 +120,13 @@ def verify_pack(pack: Pack) -> None:
     """Read every byte of the pack and compare it with the manifest."""
     for file in pack.manifest.files:
         if sha256_of(pack.folder / file.name) != file.sha256:
-            raise ModelInstallFailed(
-                f"model pack {pack.name!r} is damaged: {file.name} does not have its recorded content; install it again"
-            )
+            raise _damaged(pack, f"{file.name} does not have its recorded content")
+
+
+def _damaged(pack: Pack, what: str) -> ModelInstallFailed:
+    is_default = pack.name == DEFAULT_PACK
+    remedy = f"`clew model install {DEFAULT_PACK}`" if is_default else "`clew model install FOLDER` from its source"
+    return ModelInstallFailed(f"model pack {pack.name!r} is damaged: {what}; install it again with {remedy}")
 
 
 def find_pack(name: str, packs: Path) -> Pack:
@@ -151,6 +159,22 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 def describe_file(path: Path) -> PackFile:
     name = msgspec.convert(path.name, Literal["model.onnx", "tokenizer.json"])
     return PackFile(name=name, size_bytes=path.stat().st_size, sha256=sha256_of(path))
+
+
+def _known_hash(path: Path) -> str:
+    """A program can set back the time of a write, and not that of the last change."""
+    try:
+        status = path.stat()
+        return _hash_of_state(
+            path, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        )
+    except OSError as error:
+        raise ModelInstallFailed(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+@lru_cache(maxsize=32)
+def _hash_of_state(path: Path, *_state: int) -> str:
+    return sha256_of(path)
 
 
 def sha256_of(path: Path) -> str:
