@@ -113,6 +113,21 @@ def test_marking_what_is_not_there_changes_nothing(store: Store) -> None:
 # --- moving ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("PACK-4")
+def test_the_feed_of_plans_tells_of_new_marks_and_that_of_others_does_not(store: Store) -> None:
+    places = [Place(Collection.plans("u"), "p"), Place(Collection.memories("u"), "m")]
+    store.put([record("call", id=place.id, collection=place.collection) for place in places])
+    seen = {place: store.feed(place.collection, 0).until for place in places}
+    for change in ({"marks": {Mark.KIND: made("plan", By.CLEW, 1)}}, {"trust": Trust.QUARANTINED}):
+        store.mark([Marking(place, **change) for place in places])
+        plans, memories = (store.feed(place.collection, seen[place]) for place in places)
+        assert list(plans.marked) == [1]
+        assert (plans.added, plans.removed, plans.reset) == ([], [], False)
+        assert memories.until == seen[places[1]]
+        seen[places[0]] = plans.until
+    assert store.feed(places[0].collection, seen[places[0]]).marked in ((), [])
+
+
 @pytest.mark.requirement("LIFE-3")
 def test_a_record_moves_to_another_collection_and_back_with_all_it_has(store: Store) -> None:
     store.adopt_model(MODEL)

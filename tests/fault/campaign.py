@@ -16,6 +16,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from clew.api import (
     AddHint,
     Age,
@@ -126,7 +128,7 @@ GRADUAL = ("archive",)
 
 def attempt(folder: Path, operation: str, fault: Fault, fails_at: int) -> dict[str, Any]:
     """In a child: one operation with one fault. How it ended, and how many steps it took."""
-    disk = Disk(folder / "data", fault, fails_at)
+    disk = Disk(folder, fault, fails_at)
     for name in ("start", "close", "join", "wake"):  # the work behind writes comes when it comes
         setattr(Indexer, name, lambda _: None)
     memory = opened(folder)
@@ -166,9 +168,22 @@ def look(folder: Path) -> dict[str, Any]:
                 "journal": [entry.hook for entry in memory.call(ReadJournal()).entries],
                 "purges": [entry.kind for entry in memory.call(ListPurges()).purges],
                 "captured": sorted(line for line in log if line.strip()),
+                "copies": [_copied(path) for path in sorted(folder.glob("new*.db"))],
                 "artifacts": sorted(path.name for path in (data / "artifacts").rglob("*.json")),
             },
         }
+
+
+def _copied(path: Path) -> str:
+    """The texts in a backup; it is whole, or it is not there."""
+    try:
+        connection = apsw.Connection(str(path))
+        sound = connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        texts = connection.execute("SELECT text FROM records ORDER BY key").fetchall()
+        connection.close()
+    except apsw.Error as error:
+        return f"damaged: {error}"
+    return json.dumps(texts) if sound else "damaged"
 
 
 def _without_uses(line: dict[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,6 @@ class _Loss:
         """Writes of SQLite since then; without data, a cut at that size."""
         self._new: dict[str, bytes | None] = {}
         """Names that no sync of a folder has made last, with what was there before."""
-        self._paths: dict[int, str] = {}
         self._read = os.open, os.unlink
 
     def begin(self, path: str) -> None:
@@ -145,26 +144,24 @@ class _Loss:
         if not target.startswith(self._folder) and name not in ("fsync",):
             return result
         if name == "open" and given[1] & _WRITING:
-            self._paths[result] = target
             self._kept.setdefault(target, before or b"")
             if before is None:
                 self._new.setdefault(target, None)
-        elif name == "open":
-            self._paths[result] = target
         elif name in ("replace", "link"):
             source = str(given[0])
             self._new.setdefault(target, before)
             self._kept[target] = self._kept.get(source, _content(target) or b"")
+            self._since[target] = list(self._since.get(source, ()))
         elif name == "mkdir":
             self._new.setdefault(target, None)
         elif name == "fsync":
-            self._fsync(self._paths.get(given[0], ""))
+            self._fsync(os.readlink(f"/proc/self/fd/{given[0]}"))
         return result
 
     def _fsync(self, path: str) -> None:
         if os.path.isdir(path):
             self._new = {new: old for new, old in self._new.items() if os.path.dirname(new) != path}
-        elif path:
+        else:
             self.sync(path)
 
     def cut(self) -> None:

@@ -54,6 +54,7 @@ class Judged(Held):
         text.draft = replace(text.draft, marks=merge_marks(text.draft.marks, marking.marks))
         if marking.trust is not None:
             text.draft = replace(text.draft, trust=marking.trust)
+        self._tell_marks(text)
         return True
 
     def move(self, places: Sequence[Place], collection: str) -> int:
@@ -163,7 +164,10 @@ class Judged(Held):
         purged = self._counted(order, sessions, doomed)
         gone = {home_ref(place.collection, place.id) for place in self._places(doomed)}
         for text in self._state.texts.values():
-            text.draft = replace(text.draft, marks=without_links(text.draft.marks, gone))
+            kept = without_links(text.draft.marks, gone)
+            if kept != text.draft.marks:
+                text.draft = replace(text.draft, marks=kept)
+                self._tell_marks(text)
         for collection in {place.collection for place in self._places(doomed)}:
             self._reload(self._state.collections[collection])
         for key in doomed:

@@ -12,7 +12,7 @@ from clew.core.collections import Collection
 from clew.core.model import Draft, Record
 from clew.core.ports import EmbedderIdentity
 from clew.errors import RawHistoryProtected
-from clew.storage.protocol import FeedRow, Hint, Place, StoredTrace, Task
+from clew.storage.protocol import FeedRow, Hint, Place, StoredTrace, Task, tells_marks
 from clew.storage.purging import OrderedPurge, PurgeEntry
 from clew.text.entities import Extract
 from clew.text.terms import ANALYSER_VERSION
@@ -43,6 +43,7 @@ class Members:
     members: dict[str, Member] = field(default_factory=dict)
     removed: list[tuple[int, int]] = field(default_factory=list)
     vectors: list[tuple[int, int]] = field(default_factory=list)
+    marked: list[tuple[int, int]] = field(default_factory=list)
     reset_at: int = 0
 
     def next_seq(self) -> int:
@@ -104,6 +105,12 @@ class Held:
                 self._reload(held)
         return self._state.collections[name]
 
+    def _tell_marks(self, text: Text) -> None:
+        for place in sorted(text.places):
+            held = self._collection(place.collection)
+            if tells_marks(place.collection) and place.id in held.members:
+                held.marked.append((held.next_seq(), held.members[place.id].seq))
+
     def _collection(self, name: str) -> Members:
         return self._state.collections.get(name) or Members()
 
@@ -156,6 +163,7 @@ class Held:
         held.reset_at = held.next_seq()
         held.removed.clear()
         held.vectors.clear()
+        held.marked.clear()
 
     def _reload_all(self) -> None:
         for held in self._state.collections.values():

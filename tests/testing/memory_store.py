@@ -255,7 +255,8 @@ class MemoryStore(Graphed, Judged):
         if reset or start == 0:
             return Feed(held.last_seq, reset, added)
         removed = [seq for at, seq in held.removed if at > after and seq <= after]
-        return Feed(held.last_seq, False, added, removed, self._arrived(held, after))
+        marked = [seq for at, seq in held.marked if at > after and seq <= after]
+        return Feed(held.last_seq, False, added, removed, self._arrived(held, after), marked)
 
     def _arrived(self, held: Members, after: int) -> list[tuple[int, bytes]]:
         by_seq = {member.seq: member for member in held.members.values()}

@@ -44,6 +44,14 @@ class Place:
     id: str
 
 
+def tells_marks(collection: str) -> bool:
+    """Whether the feed of a collection tells of new marks: of plans, since a mark says that a plan is closed.
+
+    Of other collections nobody follows them, and Clew marks their records often.
+    """
+    return Collection(collection).kind is CollectionKind.PLANS
+
+
 def names_of(place: Place) -> Iterator[str]:
     """The names a turn may have there, its intended one first.
 
@@ -158,6 +166,8 @@ class Feed:
     removed: Sequence[int] = ()
     vectors: Sequence[tuple[int, bytes]] = ()
     """Vectors that arrived for members added earlier, by seq."""
+    marked: Sequence[int] = ()
+    """Members added earlier whose marks or trust changed, where `tells_marks`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +294,10 @@ class Store(GraphStore, Protocol):
     # --- purging -----------------------------------------------------------------------------------
 
     def order_purge(self, order: OrderedPurge) -> None:
-        """Keep an order until `finish_purge`, so that whoever opens the store next can finish it."""
+        """Keep an order until `finish_purge`, so that whoever opens the store next can finish it.
+
+        A store that may carry it out much later sets its extent, so that nothing goes that came after it.
+        """
 
     def ordered_purges(self) -> list[OrderedPurge]:
         """The orders that are not finished, oldest first."""

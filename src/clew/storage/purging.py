@@ -34,6 +34,16 @@ class PurgeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a store reached when an order was given. What came later is not what the order is about."""
+
+    records: int
+    """The largest key of a record."""
+    hints: int
+    traces: int
+
+
+@dataclass(frozen=True, slots=True)
 class Purge:
     """An order to remove everything of a user, a session, a record or an outside address, for good."""
 
@@ -44,6 +54,8 @@ class Purge:
     """The id, the reference `collection/id` as it is at home, or the address as `plain_address` gives it."""
     also: tuple[str, ...] = ()
     """Of an address: other forms of it, as other policies of redaction keep it."""
+    extent: Extent | None = None
+    """Set by the store that keeps the order. What was made from purged records goes whenever it was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +272,7 @@ def counts_of(purged: Purged) -> dict[str, int]:
     return {name: value for name, value in asdict(purged).items() if isinstance(value, int)}
 
 
-def cited_in(trace_body: str) -> set[str]:
+def cited_in(trace_body: str | bytes) -> set[str]:
     """The references a trace names."""
     found = _TRACE_REFS.decode(trace_body)
     return {ref for candidate in found.candidates for ref in (candidate.ref, *candidate.path)}

@@ -30,6 +30,7 @@ from clew.faces.cli.console.output import replaced_whole
 from clew.faces.cli.console.terminal import (
     counted,
     local_time,
+    print_degraded,
     print_fields,
     print_note,
     print_table,
@@ -252,6 +253,7 @@ def _write_lines(
         stream.writelines(f"{line if shown is None else shown(line)}\n".encode() for line in page.lines)
         count += len(page.lines)
         cursor = page.cursor
+        print_degraded(page.degraded)
         report(count)
     return count
 

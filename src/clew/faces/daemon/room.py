@@ -7,6 +7,7 @@ waited longest makes room.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Protocol
 
 
@@ -21,28 +22,32 @@ class Room:
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
         self.held_bytes = 0
-        self._held: dict[Holder, int] = {}
+        self._held: dict[Holder, Counter[int]] = {}
+        """How many pieces of each size."""
+        self._given_up: dict[Holder, Counter[int]] = {}
+        """The same of pieces that made room, and that their holder still releases."""
         self._waiting: dict[Holder, None] = {}
         """Those that wait for their client, the longest first."""
 
     def hold(self, holder: Holder, size_bytes: int) -> None:
         """Counts more bytes for a holder. Others that wait make room for them; what is held already stays."""
-        self._held[holder] = self._held.get(holder, 0) + size_bytes
+        self._held.setdefault(holder, Counter())[size_bytes] += 1
         self.held_bytes += size_bytes
         self._shrink(keep=holder)
 
     def release(self, holder: Holder, size_bytes: int) -> None:
-        """Counts fewer bytes; nothing for a holder that has made room meanwhile."""
-        held = self._held.pop(holder, 0)
-        freed = min(held, size_bytes)
-        self.held_bytes -= freed
-        if held > freed:
-            self._held[holder] = held - freed
+        """Counts a piece no longer that was held with this size.
+
+        One that made room counts for nothing already. It must not take a newer one with it: of two pieces of a size, it
+        is the first to be released.
+        """
+        if not _take(self._given_up, holder, size_bytes) and _take(self._held, holder, size_bytes):
+            self.held_bytes -= size_bytes
 
     def forget(self, holder: Holder) -> None:
-        """Counts nothing more for a holder."""
-        self._waiting.pop(holder, None)
-        self.held_bytes -= self._held.pop(holder, 0)
+        """Counts nothing for a holder, as if it had never held anything."""
+        self._give_up(holder)
+        self._given_up.pop(holder, None)
 
     def begin_wait(self, holder: Holder) -> None:
         """The client has to do something now, or its holder makes room when others need it."""
@@ -61,5 +66,24 @@ class Room:
             oldest = next((holder for holder in self._waiting if holder is not keep), None)
             if oldest is None:
                 return
-            self.forget(oldest)
+            self._give_up(oldest)
             oldest.make_room()
+
+    def _give_up(self, holder: Holder) -> None:
+        self._waiting.pop(holder, None)
+        if (held := self._held.pop(holder, None)) is not None:
+            self.held_bytes -= sum(size_bytes * count for size_bytes, count in held.items())
+            self._given_up.setdefault(holder, Counter()).update(held)
+
+
+def _take(pieces: dict[Holder, Counter[int]], holder: Holder, size_bytes: int) -> bool:
+    """Take a piece of this size away; False where there is none."""
+    sizes = pieces.get(holder)
+    if sizes is None or not sizes[size_bytes]:
+        return False
+    sizes[size_bytes] -= 1
+    if not sizes[size_bytes]:
+        del sizes[size_bytes]
+    if not sizes:
+        del pieces[holder]
+    return True

@@ -88,6 +88,8 @@ class GraphNeighbourhood(Answer, frozen=True):
     """The nearest and strongest first."""
     truncated: bool = False
     """Whether an entity has more edges than were read; the heaviest were."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class GraphNeighbours(GraphQuestion[GraphNeighbourhood], frozen=True, kw_only=True):
@@ -132,6 +134,8 @@ class GraphDownstream(GraphWalk, frozen=True, kw_only=True):
 class GraphPathList(Answer, frozen=True):
     paths: tuple[GraphPath, ...]
     """The strongest first."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class GraphPaths(GraphQuestion[GraphPathList], frozen=True, kw_only=True):
@@ -181,6 +185,8 @@ class GraphEntityList(Answer, frozen=True):
     """In the order they were first named, or the likest first."""
     cursor: int | None = None
     """Where the next page starts; absent on the last."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class GraphEntities(GraphQuestion[GraphEntityList], frozen=True, kw_only=True):
@@ -217,6 +223,8 @@ class GraphMergeList(Answer, frozen=True):
     """Pairs that may be one."""
     merged: tuple[GraphMergeProposal, ...] = ()
     """Pairs that the operator merged."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class GraphMerges(Request[GraphMergeList], frozen=True):
@@ -266,6 +274,8 @@ class GraphText(Answer, frozen=True):
     """Entities that are shown."""
     edges: int
     """Edges that are shown."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class GraphExport(GraphQuestion[GraphText], frozen=True, kw_only=True):
@@ -299,6 +309,8 @@ class GraphStatusView(Answer, frozen=True):
     """Edges of the whole store, one for each record that says it."""
     pending: int
     """Records that wait to be read for the graph."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class GraphStatus(Request[GraphStatusView], frozen=True):

@@ -20,6 +20,8 @@ class GuidanceItem(Answer, frozen=True):
 class GuidanceList(Answer, frozen=True):
     items: tuple[GuidanceItem, ...]
     """Oldest first; the user's, then the session's."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ListGuidance(Request[GuidanceList], frozen=True):

@@ -100,6 +100,8 @@ class Expansion(Answer, frozen=True):
     """Summaries that were not opened, and turns left out, because of the depth or the token bound."""
     tokens: int = 0
     """Tokens of the framed text, counted on the safe side."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class SessionView(Answer, frozen=True):
@@ -115,6 +117,8 @@ class SessionView(Answer, frozen=True):
     """Every summary of the session, also those that higher ones cover."""
     dismissed_count: int = 0
     """Turns that were taken out of the active view by hand."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class GrepMatch(Answer, frozen=True):
@@ -137,6 +141,8 @@ class GrepResult(Answer, frozen=True):
     """Oldest turn first."""
     cursor: int | None = None
     """Where to go on; absent when the whole history was read."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class Compact(Request[CompactReceipt], frozen=True):

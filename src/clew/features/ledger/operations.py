@@ -180,6 +180,8 @@ class TimelineView(Answer, frozen=True):
     """Oldest first."""
     cursor: int | None = None
     """Of a replay: where the next page starts; absent on the last."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class Timeline(Request[TimelineView], frozen=True):

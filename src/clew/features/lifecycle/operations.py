@@ -96,6 +96,8 @@ class DuplicateList(Answer, frozen=True):
     """Records that were compared."""
     compared_with_all: int = 0
     """The newest of them, which were compared with every other one."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class FindDuplicates(Request[DuplicateList], frozen=True):

@@ -43,6 +43,8 @@ class ObservationLog(Answer, frozen=True):
     """Turns behind the last one that was observed."""
     buffer_tokens: int
     """Tokens of those turns, counted on the safe side."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ObserveReceipt(Answer, frozen=True):
@@ -95,6 +97,8 @@ class ObservationStats(Answer, frozen=True):
     """Turns behind the last one that was observed."""
     buffer_tokens: int
     """Tokens of those turns."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ObserveRun(Request[ObserveReceipt], frozen=True):

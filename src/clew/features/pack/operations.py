@@ -198,6 +198,8 @@ class TraceHead(Answer, frozen=True):
 class TraceList(Answer, frozen=True):
     traces: tuple[TraceHead, ...]
     """Newest first."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ListTraces(Request[TraceList], frozen=True):
@@ -241,6 +243,8 @@ class TraceDiff(Answer, frozen=True):
     """Candidates that fared differently."""
     policy: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
     """Rules that differ, by name: before and after."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class DiffTraces(Request[TraceDiff], frozen=True):
@@ -268,6 +272,8 @@ class Explanation(Answer, frozen=True):
     """The same in plain words, with the figures."""
     candidate: CandidateTrace | None = None
     """Its line of the trace, where it was a candidate."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class Why(PackRequest[Explanation], frozen=True, kw_only=True):

@@ -30,6 +30,8 @@ class TrustList(Answer, frozen=True):
     """Oldest first."""
     cursor: int | None = None
     """Where the next page starts; absent on the last."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ListTrust(Request[TrustList], frozen=True):
@@ -57,6 +59,8 @@ class Inspection(Answer, frozen=True):
     """What it was made from."""
     made_into: tuple[str, ...] = ()
     """What was made from it."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class Inspect(Request[Inspection], frozen=True):

@@ -33,6 +33,8 @@ class ExportPage(Answer, frozen=True):
     """JSONL without the line ends."""
     cursor: int | None = None
     """Where the next page starts; absent on the last."""
+    degraded: tuple[str, ...] = ()
+    """What is left out, and why; empty where nothing is."""
 
 
 class ImportReceipt(Answer, frozen=True):
@@ -169,6 +171,8 @@ class PurgeEntryView(Answer, frozen=True):
 class PurgeList(Answer, frozen=True):
     purges: tuple[PurgeEntryView, ...]
     """Oldest first."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ListPurges(Request[PurgeList], frozen=True):
@@ -180,6 +184,8 @@ class ListPurges(Request[PurgeList], frozen=True):
 class TurnSessions(Answer, frozen=True):
     sessions: tuple[str, ...]
     """Ids of sessions, by name."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class FindTurn(Request[TurnSessions], frozen=True):
@@ -204,6 +210,8 @@ class SessionCopy(Answer, frozen=True):
 class CopyList(Answer, frozen=True):
     copies: tuple[SessionCopy, ...]
     """Those that could go without a loss."""
+    degraded: tuple[str, ...] = ()
+    """Why this answer is not as good as it could be; empty when it is."""
 
 
 class ListCopies(Request[CopyList], frozen=True):

@@ -5,15 +5,17 @@ digest. It is in the store and in a file of its own, so that a copy of the store
 purge, put back into place, is purged again when it is opened.
 
 A purge that has begun is finished: its order is kept until its end, every step of it can be taken again, and whoever
-opens the store next takes those that are left before anything is served. Only the last step may wait, since others
-read: until the store's own files are clean, Clew tries again and says so in its status.
+opens the store next takes those that are left before anything is served. Where a step fails while Clew runs, Clew tries
+again, less and less often, and says so in its status; so it does where the store's own files cannot be cleaned yet.
+However late an order is carried out, it is about what was there when it was given: how far the store and the capture
+log reached is kept with it.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,11 @@ from clew.core.ids import checked_id
 from clew.errors import InvalidInput, NotFound, StoreError
 from clew.features.facts import writing as fact_endings
 from clew.features.graph import merging as graph_merging
-from clew.features.ledger import artifacts, spool
+from clew.features.ledger import artifacts, harvest, spool
 from clew.features.ledger import log as capture_log
 from clew.features.ledger.lines import APPENDING, folder_of, hold, places_of
+from clew.features.upkeep import later_lines
+from clew.features.upkeep.later_lines import LaterLines, LogEnd
 from clew.features.upkeep.operations import ListPurges, PurgeEntryView, PurgeList, PurgeReceipt
 from clew.features.upkeep.operations import Purge as PurgeRequest
 from clew.kernel.intake import SOURCE_URL, check_size, policy_of
@@ -50,6 +54,12 @@ from clew.storage.purging import (
 from clew.text.redaction import Policy, redact
 
 LEDGER_FILE = "purges.jsonl"
+PURGING = "purge.lock"
+"""Held while orders are carried out; whoever needs others of the capture log, too, takes this one first."""
+
+FIRST_PAUSE_MS = 1000
+LONGEST_PAUSE_MS = 600_000
+"""Between two tries to finish a purge, each pause twice as long as the one before."""
 
 _ENDINGS = list[tuple[str | None, dict[str, tuple[str, int]]]]
 """Ends of facts by owner; an owner may be nobody, and so is no key in JSON."""
@@ -70,17 +80,27 @@ class LedgerLine(Struct, frozen=True, rename="camel", forbid_unknown_fields=True
 
 @serves(PurgeRequest)
 def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
+    """A purge that finds nothing is carried out like any other: what was deleted or replaced earlier has left bytes in
+    the store's files, and an older copy that is put back may hold what this one does not."""
     order = _order(parts, request)
-    if not request.dry_run:
-        spool.take_all(parts)  # a hook's event that still waits must not come in behind the purge
-    foreseen = parts.store.foresee(order)
-    lines = capture_log.count(parts, _belongs(order, foreseen))
-    purged = foreseen
-    if not request.dry_run:
-        if lines or any(counts_of(foreseen).values()):
-            purged, lines = _carry_out(parts, _keep_order(parts, order))
+    if request.dry_run:
+        foreseen = parts.store.foresee(order)
+        lines = capture_log.count(parts, _belongs(order, foreseen))
+        return _receipt(order, foreseen, capture_lines=lines, dry_run=True)
+    spool.take_all(parts)  # a hook's event that still waits must not come in behind the purge
+    log_end = later_lines.end_of_log(parts)
+    while harvest.some(parts):  # nor must a captured line: its record would be later than the order
+        continue
+    try:
+        parts.store.foresee(order)
+    except NotFound:  # somebody may have deleted the record, and its bytes are left
+        parts.store.finish_purge(order.id, {})
         parts.store.scrub()
-    return _receipt(order, purged, capture_lines=lines, dry_run=request.dry_run)
+        raise
+    with _alone(parts):
+        purged, lines = _carry_out(parts, _keep_order(parts, order, log_end))
+    parts.store.scrub()
+    return _receipt(order, purged, capture_lines=lines, dry_run=False)
 
 
 @serves(ListPurges)
@@ -98,11 +118,7 @@ def reconcile(parts: Parts) -> int:
 
     Gives how many purges were replayed. Raises StoreError where a purge that has begun cannot be finished.
     """
-    for ordered in parts.store.ordered_purges():
-        try:
-            _carry_out(parts, ordered)
-        except NotFound:  # the record has left by another way
-            parts.store.finish_purge(ordered.purge.id, {})
+    _finish_orders(parts)
     for entry in parts.store.purges():
         if entry.target is not None:  # begun by a version that kept no orders
             _carry_out(parts, OrderedPurge(Purge(entry.id, entry.ts_ms, entry.kind, entry.target), {}))
@@ -123,18 +139,73 @@ def trouble(parts: Parts) -> str | None:
     return None
 
 
-def _scrub_again(parts: Parts, pace: Pace) -> bool:
-    pace.begin_step()
+def _finish_orders(parts: Parts) -> None:
+    if not parts.store.ordered_purges():
+        return
+    with _alone(parts):  # whoever carried one out meanwhile has finished it
+        for ordered in parts.store.ordered_purges():
+            try:
+                _carry_out(parts, ordered)
+            except NotFound:  # the record has left by another way
+                parts.store.finish_purge(ordered.purge.id, {})
+
+
+@contextmanager
+def _alone(parts: Parts) -> Iterator[None]:
+    """While orders are carried out, by no more than one thread of all processes."""
     try:
+        with hold(folder_of(parts.config), PURGING):
+            yield
+    except OSError as error:
+        raise StoreError(f"the purge cannot begin: {error.strerror or error}") from error
+
+
+class _NextTry:
+    """When to try again what has failed. On a full disk, each try to write the store anew costs much, in vain."""
+
+    def __init__(self, _: Parts) -> None:
+        self._since_ms = 0
+        self._pause_ms = 0
+
+    def is_due(self, now_ms: int) -> bool:
+        """Also when the clock was set back: nobody knows then how long it has been."""
+        return not self._since_ms <= now_ms < self._since_ms + self._pause_ms
+
+    def delay(self, now_ms: int) -> None:
+        self._since_ms = now_ms
+        self._pause_ms = min(max(2 * self._pause_ms, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+
+    def forget(self) -> None:
+        self._pause_ms = 0
+
+
+def _is_due(parts: Parts) -> bool:
+    next_try = parts.state(_NextTry)
+    if not next_try.is_due(parts.clock.now_ms()):
+        return False
+    if parts.store.needs_scrub() or parts.store.ordered_purges():
+        return True
+    next_try.forget()
+    return False
+
+
+def _finish_later(parts: Parts, pace: Pace) -> bool:
+    """Finish what whoever purged could not. A failure is no failure of other work, and leaves that its pace."""
+    pace.begin_step()
+    next_try = parts.state(_NextTry)
+    next_try.delay(parts.clock.now_ms())
+    try:
+        _finish_orders(parts)
         parts.store.scrub(waits=False)
     except StoreError as error:
         _log.info("a purge is not finished: %s", error)
         return False
+    next_try.forget()
     return True
 
 
-WORKER = Worker(_scrub_again, needs_meaning=False, is_due=lambda parts: parts.store.needs_scrub())
-"""Cleans the store's own files where whoever purged could not, as soon as nobody is in the way."""
+WORKER = Worker(_finish_later, needs_meaning=False, is_due=_is_due)
+"""Finishes purges that failed midway, and cleans the store's own files as soon as nobody is in the way."""
 
 
 # --- one purge -----------------------------------------------------------------------------------------
@@ -166,11 +237,12 @@ def _order(parts: Parts, request: PurgeRequest) -> Purge:
     return Purge(parts.ids.new(), parts.clock.now_ms(), kind, target, also)
 
 
-def _keep_order(parts: Parts, order: Purge) -> OrderedPurge:
-    """From here on, the purge is finished, whatever happens to this process."""
-    ordered = OrderedPurge(order, {"endings": list(fact_endings.endings(parts).items())})
+def _keep_order(parts: Parts, order: Purge, log_end: LogEnd) -> OrderedPurge:
+    """From here on, the purge is finished, whatever happens to this process. The order as the store keeps it."""
+    endings = list(fact_endings.endings(parts).items())
+    ordered = OrderedPurge(order, {"endings": endings, "log": [log_end.file, log_end.offset]})
     parts.store.order_purge(ordered)
-    return ordered
+    return next((kept for kept in parts.store.ordered_purges() if kept.purge.id == order.id), ordered)
 
 
 def _carry_out(parts: Parts, ordered: OrderedPurge) -> tuple[Purged, int]:
@@ -181,31 +253,50 @@ def _carry_out(parts: Parts, ordered: OrderedPurge) -> tuple[Purged, int]:
     """
     order = ordered.purge
     spool.forget_aside(parts)
-    lines = capture_log.forget(parts, _belongs(order, parts.store.foresee(order)))
+    lines = _forget_lines(parts, ordered, parts.store.foresee(order))
     purged = parts.store.purge(order)
     ended = msgspec.convert(ordered.beside.get("endings", ()), _ENDINGS)
     fact_endings.keep(parts, dict(ended))
-    return purged, lines + _clean_files(parts, order, purged)
+    return purged, lines + _clean_files(parts, ordered, purged)
+
+
+def _forget_lines(parts: Parts, ordered: OrderedPurge, purged: Purged) -> int:
+    """Forget the captured lines that go, but for those of later events; how many."""
+    written = ordered.beside.get("log")  # an earlier version kept none
+    later = LaterLines(parts, None if written is None else msgspec.convert(written, LogEnd))
+    belongs, goes_by_place = _belongs(ordered.purge, purged), _by_place(purged)
+    return capture_log.forget(parts, lambda event: goes_by_place(event) or (belongs(event) and event not in later))
 
 
 def _belongs(order: Purge, purged: Purged) -> Callable[[Mapping[str, Any]], bool]:
     """Whether a captured event goes with what is purged."""
-    sessions, captures = set(purged.sessions), set(purged.captures)
+    sessions = {*purged.sessions, *([order.target] if order.kind is PurgeKind.SESSION else [])}
+    by_place = _by_place(purged)
 
     def goes(event: Mapping[str, Any]) -> bool:
         if order.kind is PurgeKind.SOURCE and is_from(event.get("source"), order):
             return True
         if order.kind is PurgeKind.USER and event.get("userId") == order.target:
             return True
-        stored = (home_ref(place.collection, place.id) for place in places_of(event))
-        return event.get("sessionId") in sessions or not captures.isdisjoint(stored)
+        return event.get("sessionId") in sessions or by_place(event)
 
     return goes
 
 
-def _clean_files(parts: Parts, order: Purge, purged: Purged) -> int:
+def _by_place(purged: Purged) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether the record of a captured event goes. One that is delivered again is still the same event."""
+    captures = set(purged.captures)
+
+    def goes(event: Mapping[str, Any]) -> bool:
+        return not captures.isdisjoint(home_ref(place.collection, place.id) for place in places_of(event))
+
+    return goes
+
+
+def _clean_files(parts: Parts, ordered: OrderedPurge, purged: Purged) -> int:
     """Everything beside the store, again where it was done before; how many captured lines were still there."""
-    lines = capture_log.forget(parts, _belongs(order, purged))
+    order = ordered.purge
+    lines = _forget_lines(parts, ordered, purged)
     artifacts.remove(parts, purged.artifacts)
     graph_merging.forget_unnamed(parts)
     figures = counts_of(purged)
@@ -265,7 +356,8 @@ def _replay(parts: Parts, line: LedgerLine) -> bool:
     if target is None:
         parts.store.note_purge(PurgeEntry(line.id, line.ts, kind, line.digest, None, line.counts))
         return False
-    _carry_out(parts, _keep_order(parts, Purge(line.id, line.ts, kind, target)))
+    with _alone(parts):
+        _carry_out(parts, _keep_order(parts, Purge(line.id, line.ts, kind, target), later_lines.end_of_log(parts)))
     return True
 
 

@@ -23,6 +23,7 @@ def findings(connection: apsw.Connection) -> Iterator[Finding]:
     yield _check(connection, "queue", "every task has its record", "task", "check_dangling_tasks")
     yield _check(connection, "graph", "every edge lies between entities of its record", "record", "check_graph")
     yield _check(connection, "entities", "every entity is named by a record", "entity", "check_unnamed_entities")
+    yield _terms(connection)
     yield _vectors(connection)
 
 
@@ -65,8 +66,13 @@ def _is_whole(connection: apsw.Connection, key: int) -> bool:
 
 
 def damaged_terms(connection: apsw.Connection) -> list[int]:
-    rows = each(connection, "check_terms")
-    return [key for key, sealed, ts_ms, terms in rows if sealed != seal(key, ts_ms, terms)]
+    """Records that are set aside keep theirs."""
+    aside = set(many(connection, "set_aside"))
+    return [
+        key
+        for key, sealed, ts_ms, terms in each(connection, "check_terms")
+        if sealed != seal(key, ts_ms, terms) and (RECORD, key) not in aside
+    ]
 
 
 def damaged_vectors(connection: apsw.Connection) -> list[int]:
@@ -79,20 +85,18 @@ def _check(connection: apsw.Connection, name: str, proof: str, what: str, statem
     return Finding(name, proof, problems)
 
 
+def _terms(connection: apsw.Connection) -> Finding:
+    problems = [f"the terms of record {record} are not what was written" for record in damaged_terms(connection)]
+    return Finding("terms", "the terms of every record are what was written", tuple(problems[:MAX_PROBLEMS]))
+
+
 def _vectors(connection: apsw.Connection) -> Finding:
+    problems = [f"vector of record {row[0]}" for row in many(connection, "check_vectors")]
+    problems += [f"the vector of record {record} is not what was written" for record in damaged_vectors(connection)]
     model = current_model(connection)
-    lost = [f"vector of record {row[0]}" for row in many(connection, "check_vectors")]
-    lost += [f"the vector of record {record} is not what was written" for record in damaged_vectors(connection)]
-    lost += [f"the terms of record {record} are not what was written" for record in damaged_terms(connection)]
-    missing = (
-        []
-        if model == (0, 0)
-        else [
-            f"record {row[0]} has no whole vector and is not queued"
-            for row in many(connection, "check_missing_vectors", model)
-        ]
-    )
-    if model == (0, 0):
-        return Finding("vectors", "no embedding model has been used", tuple(lost[:MAX_PROBLEMS]))
-    problems = tuple((lost + missing)[:MAX_PROBLEMS])
-    return Finding("vectors", "every record has a whole vector or waits for one", problems)
+    proof = "no embedding model has been used"
+    if model != (0, 0):
+        proof = "every record has a whole vector or waits for one"
+        waiting = many(connection, "check_missing_vectors", model)
+        problems += [f"record {row[0]} has no whole vector and is not queued" for row in waiting]
+    return Finding("vectors", proof, tuple(problems[:MAX_PROBLEMS]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,13 @@ OLDEST_SQLITE = (3, 51, 3)
 
 APPLICATION_ID = 0x434C4557  # "CLEW"
 BUSY_TIMEOUT_MS = 30_000
+SHARED_WAIT_S = 30.0
+"""How long to wait while another process migrates or replaces the store."""
+
+ALONE_WAIT_S = 3.0
+"""How long to wait for others to let go of a store that is to be migrated: some only look at it."""
+
+RETRY_S = 0.02
 READERS = 8
 """Connections for reading that are kept while nobody needs them."""
 
@@ -78,15 +86,63 @@ def _pragma(connection: apsw.Connection, statement: str, wanted: object) -> None
         raise StoreError(f"SQLite refused `{statement}`: gave {found and found[0]!r}, needed {wanted!r}")
 
 
-def migrate(connection: apsw.Connection, path: Path, scripts: Sequence[str]) -> None:
+def open_newest(path: Path, synchronous: str, scripts: Sequence[str]) -> tuple[apsw.Connection, UseLock]:
+    """Open a store, which has the newest schema then, and hold it together with others.
+
+    It is held alone while an older schema is brought to the newest: a process of an earlier version that has it open
+    would go on to write rows as it knows them. Neither lock is held while the other is waited for.
+    """
+    deadline = time.monotonic() + ALONE_WAIT_S
+    while True:
+        use = UseLock(path, wait_s=SHARED_WAIT_S)
+        try:
+            connection = _connect_newest(path, synchronous, scripts, alone=False)
+        except BaseException:
+            use.release()
+            raise
+        if connection is not None:
+            return connection, use
+        use.release()
+        try:
+            use = UseLock(path, alone=True)
+        except StoreInUse:  # by another that looks at it or migrates it, or by one of an earlier version
+            if time.monotonic() > deadline:
+                raise StoreInUse(
+                    f"{path} was written by an earlier Clew and has to be brought to the present form, but another "
+                    "process has it open; stop that process (`clew down` stops a daemon) and try again"
+                ) from None
+            time.sleep(RETRY_S)
+            continue
+        try:
+            migrated = _connect_newest(path, synchronous, scripts, alone=True)
+            if migrated is not None:
+                migrated.close()
+        finally:
+            use.release()
+
+
+def _connect_newest(path: Path, synchronous: str, scripts: Sequence[str], *, alone: bool) -> apsw.Connection | None:
+    connection = connect(path, synchronous)
+    try:
+        is_newest = migrate(connection, path, scripts, alone=alone)
+    except BaseException:
+        connection.close()
+        raise
+    if is_newest:
+        return connection
+    connection.close()
+    return None
+
+
+def migrate(connection: apsw.Connection, path: Path, scripts: Sequence[str], *, alone: bool = True) -> bool:
     """Bring the schema to the newest version, after a backup, in one transaction.
 
-    Several processes may open one file at the same time: the first to take the write lock
-    migrates, the others then find nothing to do.
+    Whether it is that now: a store that has rows is changed only by who holds it alone. Several processes may make one
+    new file at the same time: the first to take the write lock does, the others then find nothing to do.
     """
     refuse_foreign(connection, path)
     if _version(connection) == len(scripts):
-        return
+        return True
     with connection_lock(connection):
         version = _version(connection)
         if version > len(scripts):
@@ -94,18 +150,25 @@ def migrate(connection: apsw.Connection, path: Path, scripts: Sequence[str]) -> 
                 f"{path} was written by a newer Clew (schema {version}, this one knows {len(scripts)}); "
                 "upgrade Clew to open it"
             )
-        pending = scripts[version:]
-    if not pending:
-        return
-    if version > 0:
-        write_copy(connection, path.with_name(f"{path.name}.before-schema-{version + 1}"))
+        if version == 0:
+            _run_scripts(connection, scripts, version)
+    if version in (0, len(scripts)):
+        return True
+    if not alone:
+        return False
+    write_copy(connection, path.with_name(f"{path.name}.before-schema-{version + 1}"))
     with connection_lock(connection):
-        if _version(connection) != version:
-            return
-        for script in pending:
-            connection.execute(script)
-        connection.pragma("application_id", APPLICATION_ID)
-        connection.pragma("user_version", len(scripts))
+        _run_scripts(connection, scripts, version)
+    return True
+
+
+def _run_scripts(connection: apsw.Connection, scripts: Sequence[str], version: int) -> None:
+    if _version(connection) != version:
+        raise StoreInUse("another process changed the form of the store at the same time; try again")
+    for script in scripts[version:]:
+        connection.execute(script)
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.pragma("user_version", len(scripts))
 
 
 @contextmanager
@@ -171,7 +234,7 @@ def remove_copies(path: Path) -> None:
 class UseLock:
     """Held by whoever has the store open, together with others, and alone by whoever replaces it."""
 
-    def __init__(self, path: Path, *, alone: bool = False) -> None:
+    def __init__(self, path: Path, *, alone: bool = False, wait_s: float = 0.0) -> None:
         lock = path.with_name(f"{path.name}.use")
         try:
             descriptor = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -179,16 +242,32 @@ class UseLock:
             raise StoreError(f"cannot open {lock}: {error.strerror or error}") from error
         self._descriptor: int | None = descriptor
         try:
-            fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+            _take(descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, wait_s)
         except BlockingIOError:
             self.release()
-            what = "another process has the store open" if alone else "the store is being replaced"
+            what = "another process has the store open" if alone else "the store is being replaced or migrated"
             raise StoreInUse(f"{path}: {what}; try again when it is done") from None
+        except BaseException:
+            self.release()
+            raise
 
     def release(self) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _take(descriptor: int, kind: int, wait_s: float) -> None:
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(RETRY_S)
+        else:
+            return
 
 
 class ReaderPool:

@@ -60,6 +60,10 @@ SELECT members.key, members.record, members.version, records.raw, records.proven
 FROM members JOIN records ON records.key = members.record
 WHERE members.key >> 32 = ? AND members.id = ?;
 
+-- name: record_at
+-- Without its text, which may be damaged.
+SELECT record FROM members WHERE key >> 32 = ? AND id = ?;
+
 -- name: set_version
 UPDATE members SET version = ?1, seal = seal(key, id, record, ?1) WHERE record = ?2 AND version <> ?1;
 
@@ -143,8 +147,8 @@ WHERE members.key >> 32 = ? AND members.id = ?;
 SELECT count(*) FROM members INDEXED BY members_by_id WHERE key >> 32 = ?;
 
 -- name: find_unlisted
--- A member that the index may have lost.
-SELECT key FROM members NOT INDEXED WHERE key BETWEEN ? AND ? AND id = ?;
+-- Members that the index may have lost, of the ids in a JSON array.
+SELECT id FROM members NOT INDEXED WHERE key BETWEEN ? AND ? AND id IN (SELECT value FROM json_each(?));
 
 -- name: member_keys_by_ids
 -- The ids are in a JSON array.
@@ -192,7 +196,7 @@ SELECT queue.seq, r.key, r.raw, r.ts_ms, r.role, r.provenance, r.trust, r.stabil
        r.text, r.metadata, r.marks, r.seal, vectors.vector, vectors.model, vectors.seal
 FROM queue JOIN records AS r ON r.key = queue.record
 LEFT JOIN vectors ON vectors.record = r.key AND vectors.model = ? AND length(vectors.vector) = ?
-WHERE queue.task = ? AND queue.seq > ? ORDER BY queue.seq LIMIT ?;
+WHERE queue.task = ? ORDER BY queue.seq;
 
 -- name: pending
 SELECT count(*) FROM queue WHERE task = ?;
@@ -278,11 +282,33 @@ FROM records WHERE key = ?;
 -- name: check_member
 SELECT seal, key, id, record, version FROM members WHERE key = ?;
 
+-- name: scan_record
+-- All that a record's seals cover. It is looked for in every row: a damaged page may give a row under another's key.
+SELECT terms_seal, ts_ms, terms,
+       seal, key, raw, ts_ms, role, provenance, trust, stability, tokens, text, metadata, marks
+FROM records NOT INDEXED WHERE +key = ?;
+
+-- name: scan_member
+-- The same for a member.
+SELECT seal, key, id, record, version FROM members NOT INDEXED WHERE +key = ?;
+
+-- name: records_with_bytes
+-- Records that hold some bytes as a text.
+SELECT key FROM records
+WHERE ?1 IN (CAST(text AS BLOB), CAST(metadata AS BLOB), CAST(marks AS BLOB), CAST(role AS BLOB),
+             CAST(provenance AS BLOB), CAST(trust AS BLOB));
+
+-- name: members_with_bytes
+SELECT key FROM members WHERE CAST(id AS BLOB) = ?;
+
 -- name: check_terms
 SELECT key, terms_seal, ts_ms, terms FROM records ORDER BY key;
 
 -- name: check_vector_seals
 SELECT seal, record, model, vector FROM vectors ORDER BY record;
+
+-- name: check_vector_seal
+SELECT seal, record, model, vector FROM vectors WHERE record = ?;
 
 -- name: check_lost_records
 -- Records that no collection shows.
@@ -363,23 +389,32 @@ DELETE FROM traces WHERE id = ?;
 INSERT INTO purging (record) VALUES (?) ON CONFLICT DO NOTHING;
 
 -- name: doom_collections
--- Every record of the collections whose names are in a JSON array.
+-- Every record of the collections whose names are in a JSON array, up to a key.
 INSERT INTO purging (record)
 SELECT record FROM members
-WHERE key >> 32 IN (SELECT key FROM collections WHERE name IN (SELECT value FROM json_each(?)))
+WHERE key >> 32 IN (SELECT key FROM collections WHERE name IN (SELECT value FROM json_each(?))) AND record <= ?
 ON CONFLICT DO NOTHING;
 
+-- name: extent
+-- How far the store reaches. None of these numbers is ever given again.
+SELECT (SELECT coalesce(max(key), 0) FROM records),
+       (SELECT coalesce(max(seq), 0) FROM journal),
+       (SELECT coalesce(max(seq), 0) FROM traces);
+
 -- name: records_from_outside
-SELECT key, json_extract(metadata, '$.sourceUrl') FROM records WHERE json_extract(metadata, '$.sourceUrl') IS NOT NULL;
+-- The address of each record that has one; of metadata that a flipped bit has made unreadable, all of it.
+SELECT key, CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.sourceUrl') END AS address,
+       CASE WHEN NOT json_valid(metadata) THEN CAST(metadata AS BLOB) END AS unreadable
+FROM records WHERE address IS NOT NULL OR unreadable IS NOT NULL;
 
 -- name: linking_marks
--- Records that stay and whose marks lead to others.
-SELECT key, marks FROM records
+-- Records that stay and whose marks lead to others. Marks that a flipped bit has made unreadable lead nowhere.
+SELECT key, CAST(marks AS BLOB) FROM records
 WHERE marks <> '{}' AND key NOT IN (SELECT record FROM purging)
-  AND coalesce(
+  AND CASE WHEN json_valid(marks) THEN coalesce(
     marks ->> '$.superseded_by', marks ->> '$.contradicts', marks ->> '$.merged', marks ->> '$.plan_state',
     marks ->> '$.guidance'
-  ) IS NOT NULL;
+  ) END IS NOT NULL;
 
 -- name: delete_setting
 DELETE FROM settings WHERE name = ?;
@@ -402,12 +437,12 @@ SELECT count(*), coalesce(sum(r.raw), 0), coalesce(sum(r.provenance = 'summary')
 FROM purging JOIN records AS r ON r.key = purging.record;
 
 -- name: doomed_artifacts
-SELECT DISTINCT json_extract(metadata, '$.artifact') FROM records
-WHERE key IN (SELECT record FROM purging) AND json_extract(metadata, '$.artifact') IS NOT NULL;
+SELECT DISTINCT CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.artifact') END AS artifact FROM records
+WHERE key IN (SELECT record FROM purging) AND artifact IS NOT NULL;
 
 -- name: kept_artifacts
-SELECT DISTINCT json_extract(metadata, '$.artifact') FROM records
-WHERE key NOT IN (SELECT record FROM purging) AND json_extract(metadata, '$.artifact') IS NOT NULL;
+SELECT DISTINCT CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.artifact') END AS artifact FROM records
+WHERE key NOT IN (SELECT record FROM purging) AND artifact IS NOT NULL;
 
 -- name: speakers_of_session
 -- The collections of users' turns that show a turn of a raw history.
@@ -420,7 +455,7 @@ WHERE own.key BETWEEN ? AND ?
 SELECT 1 FROM members WHERE key BETWEEN ? AND ? AND record NOT IN (SELECT record FROM purging) LIMIT 1;
 
 -- name: records_of_collection
-SELECT members.id, members.record, records.metadata
+SELECT members.id, members.record, CAST(records.metadata AS BLOB)
 FROM members JOIN records ON records.key = members.record WHERE members.key BETWEEN ? AND ?;
 
 -- name: collections_of_doomed
@@ -448,19 +483,20 @@ DELETE FROM purging;
 DELETE FROM collections WHERE key = ?;
 
 -- name: delete_hints
--- Notes about the sessions of a JSON array.
-DELETE FROM journal WHERE session_id IN (SELECT value FROM json_each(?));
+-- Notes about the sessions of a JSON array, up to one.
+DELETE FROM journal WHERE session_id IN (SELECT value FROM json_each(?)) AND seq <= ?;
 
 -- name: delete_unnamed_hints
 -- Notes that name no session.
-DELETE FROM journal WHERE session_id IS NULL;
+DELETE FROM journal WHERE session_id IS NULL AND seq <= ?;
 
 -- name: delete_stray_hints
 -- Notes about sessions without a history.
-DELETE FROM journal WHERE NOT EXISTS (SELECT 1 FROM collections WHERE name = 'session_raw:' || journal.session_id);
+DELETE FROM journal
+WHERE NOT EXISTS (SELECT 1 FROM collections WHERE name = 'session_raw:' || journal.session_id) AND seq <= ?;
 
 -- name: all_traces
-SELECT id, user_id, session_id, body FROM traces;
+SELECT seq, id, user_id, session_id, CAST(body AS BLOB) FROM traces;
 
 -- name: add_purge
 INSERT INTO purges (id, ts_ms, kind, digest, target, counts) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING;

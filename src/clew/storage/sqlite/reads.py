@@ -12,7 +12,7 @@ import apsw
 from clew.core.collections import Collection
 from clew.core.model import Record, Trust
 from clew.core.ports import EmbedderIdentity
-from clew.errors import RecordDamaged
+from clew.errors import RecordDamaged, StoreCorrupt
 from clew.storage.protocol import (
     Counts,
     Feed,
@@ -39,8 +39,17 @@ from clew.storage.sqlite.rows import (
     to_draft,
     to_record,
 )
-from clew.storage.sqlite.seals import MEMBER, RECORD, Damage, find_damage, seal, sound_rows
-from clew.storage.sqlite.writes import RELOAD, REMOVED, VECTOR
+from clew.storage.sqlite.seals import (
+    COLLECTION,
+    ITS_VECTOR,
+    MEMBER,
+    RECORD,
+    Damage,
+    find_damage,
+    seal,
+    sound_rows,
+)
+from clew.storage.sqlite.writes import MARKED, RELOAD, REMOVED, VECTOR
 
 EVERY_ROW = -1
 """No limit in the statement: rows are read one by one, up to as many sound ones as are wanted."""
@@ -51,23 +60,38 @@ def members_by_id(
 ) -> list[Record]:
     collection = collection_key(connection, name)
     found: list[Record] = []
+    missing = []
     for id_ in ids:
         try:
             row = first(connection, "member_by_id", (collection, id_))
-        except UnicodeDecodeError:
-            damage.note(f"a record of {name} holds bytes that are no text, and is left out")
+        except UnicodeDecodeError as error:
+            damage.note_unreadable(connection, error)
             damaged = True
         else:
-            damaged = find_damage(row) is not None if row else strict and _is_unlisted(connection, collection, id_)
-            found += [] if row is None else _sound(name, [row], damage)
+            damaged = row is not None and find_damage(row) is not None
+            if row is None:
+                missing.append(id_)
+            else:
+                found += _sound(name, [row], damage)
         if damaged and strict:
-            raise RecordDamaged(f"{name}/{id_} is not what was written; `clew verify` says more")
+            raise _damaged(name, id_)
+    if strict and missing and collection is not None and (lost := _unlisted(connection, collection, missing)):
+        raise _damaged(name, lost)
     return found
 
 
-def _is_unlisted(connection: apsw.Connection, collection: int | None, id_: str) -> bool:
-    """Whether the table holds a member that its index has lost. Reads the whole collection."""
-    return collection is not None and first(connection, "find_unlisted", (*key_range(collection), id_)) is not None
+def _damaged(name: str, id_: str) -> RecordDamaged:
+    return RecordDamaged(f"{name}/{id_} is not what was written; `clew verify` says more")
+
+
+def _unlisted(connection: apsw.Connection, collection: int, missing: list[str]) -> str | None:
+    """One of these members that the table holds and its index has lost.
+
+    Passes over the whole collection, once for all of them. To count the rows of the table and of the index takes as
+    long, and does not show an entry of which a letter changed.
+    """
+    found = first(connection, "find_unlisted", (*key_range(collection), json.dumps(missing)))
+    return None if found is None else str(found[0])
 
 
 def _sound(name: str, rows: Iterable[Row], damage: Damage) -> list[Record]:
@@ -78,7 +102,7 @@ def _sound(name: str, rows: Iterable[Row], damage: Damage) -> list[Record]:
         if broken is None:
             found.append(to_record(name, row))
         else:
-            damage.note_row(*broken)
+            damage.note(*broken)
     return found
 
 
@@ -156,7 +180,8 @@ def feed(connection: apsw.Connection, name: str, after: int, damage: Damage) -> 
         return Feed(until=until, reset=reset, added=added)
     removed = [target for kind, target in changes if kind == REMOVED and target <= after]
     arrived = [target for kind, target in changes if kind == VECTOR and target <= after]
-    return Feed(until, False, added, removed, _vectors(connection, collection, arrived, damage))
+    marked = [target for kind, target in changes if kind == MARKED and target <= after]
+    return Feed(until, False, added, removed, _vectors(connection, collection, arrived, damage), marked)
 
 
 def _changes(connection: apsw.Connection, collection: int, after: int, until: int) -> list[tuple[int, int]]:
@@ -175,18 +200,18 @@ def _feed_rows(connection: apsw.Connection, collection: int, after: int, until: 
         read += 1
         key, ts_ms, terms, vector, record, id_, version, sealed, terms_sealed, of_model, vector_sealed = row
         if sealed != seal(key, id_, record, version):
-            damage.note_row(MEMBER, key)
+            damage.note(MEMBER, key)
         elif terms is None or terms_sealed != seal(record, ts_ms, terms):
-            damage.note_row(RECORD, record)
+            damage.note(RECORD, record)
         else:
             if vector is not None and vector_sealed != seal(record, of_model, vector):
-                damage.note(f"the vector of record {record} is damaged and not used")
+                damage.note(ITS_VECTOR, record)
                 vector = None
             elif vector is not None and (of_model, len(vector)) != model:
                 vector = None
             found.append(FeedRow(key & MAX_SEQ, ts_ms, terms, vector, record, id_))
     if after == 0 and read != only(connection, "count_listed", (collection,))[0]:
-        damage.note(f"members of collection {collection} are lost")
+        damage.note(COLLECTION, collection)
     return found
 
 
@@ -200,7 +225,7 @@ def _vectors(
         if row is not None and row[2] == seal(row[1], model[0], row[0]):
             found.append((seq, row[0]))
         elif row is not None:
-            damage.note(f"the vector of record {row[1]} is damaged and not used")
+            damage.note(ITS_VECTOR, row[1])
     return found
 
 
@@ -211,7 +236,7 @@ def counts(connection: apsw.Connection) -> Counts:
 def queued(connection: apsw.Connection, task: Task, limit: int, damage: Damage) -> list[QueuedTask]:
     model = current_model(connection)
     found: list[QueuedTask] = []
-    for row in sound_rows(connection, "queued", (*model, task, 0, EVERY_ROW), damage):
+    for row in sound_rows(connection, "queued", (*model, task), damage):
         seq, key, raw, *rest, sealed, vector, of_model, vector_sealed = row
         if not _draft_is_sound(key, raw, rest, sealed, damage):
             continue  # its task waits until somebody repairs the store
@@ -226,7 +251,7 @@ def _draft_is_sound(key: int, raw: int, rest: list[Any], sealed: int, damage: Da
     """From the columns of `to_draft`; terms have a seal of their own."""
     before, after = rest[:6], rest[7:]
     if sealed != seal(key, raw, *before, *after):
-        damage.note_row(RECORD, key)
+        damage.note(RECORD, key)
         return False
     return True
 
@@ -271,7 +296,16 @@ def trace(connection: apsw.Connection, id_: str) -> StoredTrace | None:
 
 
 def export(connection: apsw.Connection, after: int, limit: int, damage: Damage) -> list[StoredRecord]:
-    return _take_stored(connection, sound_rows(connection, "records_after", (after, EVERY_ROW), damage), limit, damage)
+    if after == 0:  # places are found by an index, and one that it has lost would be missing without a word
+        for pragma in ("PRAGMA integrity_check(members)", "PRAGMA integrity_check(collections)"):
+            wrong = [str(row[0]) for row in connection.execute(pragma) if row[0] != "ok"]
+            if wrong:
+                raise StoreCorrupt(f"{wrong[0]}; `clew verify --repair` makes indexes again")
+    found = _take_stored(connection, sound_rows(connection, "records_after", (after, EVERY_ROW), damage), limit, damage)
+    for name in {place.collection for stored in found for place in stored.places}:
+        if collection_key(connection, name) is None:  # the index, which holds each name a second time, knows it not
+            raise RecordDamaged(f"the name of collection {name} is not what was written; `clew verify` says more")
+    return found
 
 
 def _take_stored(connection: apsw.Connection, rows: Iterator[Row], limit: int, damage: Damage) -> list[StoredRecord]:

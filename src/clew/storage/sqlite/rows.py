@@ -49,8 +49,16 @@ def encode_metadata(metadata: Metadata) -> str:
     return _encoder.encode(metadata).decode("utf-8")
 
 
-def decode_metadata(text: str) -> dict[str, Any]:
+def decode_metadata(text: str | bytes) -> dict[str, Any]:
     return {} if text == "{}" else msgspec.json.decode(text, type=dict[str, Any])
+
+
+def read_metadata(written: bytes) -> dict[str, Any] | None:
+    """The metadata or marks of a row that may be damaged; None where these bytes are none."""
+    try:
+        return decode_metadata(written)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def row_hash(ts_ms: int, role: str | None, provenance: str, text: str, metadata: str) -> bytes:

@@ -7,28 +7,52 @@ damaged page gives for another is noticed as well. It is no signature: it tells 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from zlib import crc32
 
 import apsw
+import msgspec
 
 from clew.core.ids import digest
-from clew.storage.sqlite.rows import Row, Values, cursor, many
+from clew.storage.sqlite.rows import Row, Values, cursor, first, key_range, many, only
 
 NOT_SOUND = -1
 """A seal that no row has: of a row whose text was damaged before there were seals."""
 
 MOST_NOTED = 100
 
-RECORD, MEMBER = "record", "member"
+RECORD, MEMBER, ITS_VECTOR, COLLECTION, UNREADABLE = "record", "member", "vector", "collection", "unreadable"
+
+Note = tuple[str, int | None]
+"""What is damaged, and its key; without one where nobody can say which row it is."""
+
+_WORDS = {
+    RECORD: "record {} is damaged and left out",
+    MEMBER: "member {} is damaged and left out",
+    ITS_VECTOR: "the vector of record {} is damaged and not used",
+    COLLECTION: "members of collection {} are lost",
+    UNREADABLE: "a row holds bytes that are no text, and is left out",
+}
+
+_encode = msgspec.msgpack.Encoder().encode
 
 
 def seal(*columns: int | float | str | bytes | None) -> int:
-    """Of all columns that it covers, in their order; bytes come last. Loading an index makes three for each member."""
-    last = columns[-1]
-    if isinstance(last, bytes):
-        return crc32(last, crc32(repr(columns[:-1]).encode()))
-    return crc32(repr(columns).encode())
+    """Of all columns that it covers, in their order. Loading an index makes three for each member.
+
+    It is kept in the store, so it must come out the same in every later version of Python and of its libraries: it is
+    the CRC-32 of the columns as an array in MessagePack, each number in its shortest form.
+    """
+    return crc32(_encode(columns))
+
+
+def is_sealed(connection: apsw.Connection, record: int) -> bool:
+    """Whether a record is what was written. Only then may a change seal it anew."""
+    try:
+        *columns, sealed = only(connection, "record_columns", (record,))
+    except UnicodeDecodeError:
+        return False
+    return bool(sealed == seal(record, *columns))
 
 
 def seal_record(*columns: int | float | str | bytes | None) -> int:
@@ -46,31 +70,111 @@ def add_functions(connection: apsw.Connection) -> None:
 
 
 class Damage:
-    """The damaged rows that this process has come upon, and those that a repair has set aside."""
+    """The damaged rows that this process has come upon, but for those that a repair has set aside."""
 
     def __init__(self) -> None:
-        self._noted: dict[str, None] = {}
-        self._aside: frozenset[tuple[str, int]] = frozenset()
+        self._noted: dict[Note, None] = {}
+        self._aside: frozenset[Note] = frozenset()
+        self._unreadable: dict[tuple[int, int], tuple[Note, ...]] = {}
+        """Rows that hold bytes that are no text, by the checksum and the number of the bytes."""
         self._lock = threading.Lock()
 
     def load(self, connection: apsw.Connection) -> None:
         """Begin anew, with the rows that are set aside."""
+        aside = frozenset(many(connection, "set_aside"))
         with self._lock:
-            self._aside = frozenset(many(connection, "set_aside"))
+            self._aside = aside
             self._noted = {}
+            self._unreadable = {}
 
-    def note(self, reason: str) -> None:
+    def note(self, what: str, key: int | None) -> None:
         with self._lock:
-            if len(self._noted) < MOST_NOTED:
-                self._noted[reason] = None
+            if (what, key) not in self._aside and len(self._noted) < MOST_NOTED:
+                self._noted[what, key] = None
+
+    def note_unreadable(self, connection: apsw.Connection, error: UnicodeDecodeError) -> None:
+        """Note a row that could not be read, since it holds bytes that are no text."""
+        known = crc32(error.object), len(error.object)
+        found = self._unreadable.get(known)
+        if found is None:
+            found = (*_rows_with(connection, error.object),) or ((UNREADABLE, None),)
+            with self._lock:
+                self._unreadable[known] = found
+        for what, key in found:
+            self.note(what, key)
 
     @property
-    def noted(self) -> tuple[str, ...]:
-        return tuple(self._noted)
+    def is_noted(self) -> bool:
+        return bool(self._noted)
 
-    def note_row(self, what: str, key: int | None) -> None:
-        if (what, key) not in self._aside:
-            self.note(f"{what} {key} is damaged and left out")
+    def report(self, connection: apsw.Connection) -> tuple[str, ...]:
+        """What is noted, one by one, but for rows that are gone, whole again or set aside by now."""
+        connection.release_memory()  # pages that it read before the damage came would still look whole
+        aside = frozenset(many(connection, "set_aside"))
+        with self._lock:
+            noted = tuple(self._noted)
+        over = [note for note in noted if note in aside or not _is_damaged(connection, *note)]
+        with self._lock:
+            self._aside = aside
+            if over:
+                self._unreadable = {}
+            for note in over:
+                self._noted.pop(note, None)
+            return tuple(_WORDS[what].format(key) for what, key in self._noted)
+
+
+def _rows_with(connection: apsw.Connection, held: bytes) -> Iterator[Note]:
+    for what, statement in ((RECORD, "records_with_bytes"), (MEMBER, "members_with_bytes")):
+        for (key,) in many(connection, statement, (held,)):
+            yield what, key
+
+
+def _is_damaged(connection: apsw.Connection, what: str, key: int | None) -> bool:
+    """Whether a row is still what was noted."""
+    if key is None:
+        return True
+    try:
+        return _CHECKS[what](connection, key)
+    except (apsw.Error, UnicodeDecodeError):
+        return True
+
+
+def _is_damaged_record(connection: apsw.Connection, key: int) -> bool:
+    if first(connection, "record_columns", (key,)) is not None and not is_sealed(connection, key):
+        return True
+    rows = many(connection, "scan_record", (key,))
+    if not rows:
+        return first(connection, "members_of_record", (key,)) is not None
+    return any(
+        terms_seal != seal(key, ts_ms, terms) or sealed != seal(*columns)
+        for terms_seal, ts_ms, terms, sealed, *columns in rows
+    )
+
+
+def _is_damaged_member(connection: apsw.Connection, key: int) -> bool:
+    return _is_broken(connection, "check_member", key) or _is_broken(connection, "scan_member", key)
+
+
+def _is_damaged_vector(connection: apsw.Connection, record: int) -> bool:
+    return _is_broken(connection, "check_vector_seal", record)
+
+
+def _is_broken(connection: apsw.Connection, statement: str, key: int) -> bool:
+    return any(sealed != seal(*columns) for sealed, *columns in many(connection, statement, (key,)))
+
+
+def has_lost_members(connection: apsw.Connection, collection: int) -> bool:
+    """Whether the index of a collection's members and their table disagree."""
+    listed = only(connection, "count_listed", (collection,))
+    return listed != only(connection, "collection_size", key_range(collection))
+
+
+_CHECKS: Mapping[str, Callable[[apsw.Connection, int], bool]] = {
+    RECORD: _is_damaged_record,
+    MEMBER: _is_damaged_member,
+    ITS_VECTOR: _is_damaged_vector,
+    COLLECTION: has_lost_members,
+}
 
 
 def sound_rows(connection: apsw.Connection, name: str, values: Values, damage: Damage) -> Iterator[Row]:
@@ -81,8 +185,8 @@ def sound_rows(connection: apsw.Connection, name: str, values: Values, damage: D
             yield next(rows)
         except StopIteration:
             return
-        except UnicodeDecodeError:
-            damage.note("a row holds bytes that are no text, and is left out")
+        except UnicodeDecodeError as error:
+            damage.note_unreadable(connection, error)
 
 
 def find_damage(row: Row) -> tuple[str, int | None] | None:

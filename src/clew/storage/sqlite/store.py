@@ -39,8 +39,7 @@ from clew.storage.sqlite import purge as purging
 from clew.storage.sqlite.connection import (
     ReaderPool,
     UseLock,
-    connect,
-    migrate,
+    open_newest,
     prepare_file,
     remove_copies,
     require_sqlite,
@@ -74,12 +73,8 @@ class SqliteStore(SqliteGraph):
         prepare_file(path)
         self._path = path
         self._synchronous = synchronous
-        self._use = UseLock(path)
-        try:
-            self._writer = Writer(_open(path, synchronous))
-        except BaseException:
-            self._use.release()
-            raise
+        connection, self._use = _open(path, synchronous)
+        self._writer = Writer(connection)
         self._writer.run(lambda connection: run(connection, "note_analyser", (str(ANALYSER_VERSION),)))
         self._readers = ReaderPool(path, synchronous)
         self._followers = ReaderPool(path, synchronous)
@@ -210,7 +205,7 @@ class SqliteStore(SqliteGraph):
         )
 
     def damage(self) -> tuple[str, ...]:
-        return self._damage.noted
+        return self._read(self._damage.report) if self._damage.is_noted else ()
 
     def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
         return self._read(lambda connection: reads.seqs(connection, collection, ids))
@@ -391,12 +386,10 @@ class _Held(threading.local):
     connection: apsw.Connection | None = None
 
 
-def _open(path: Path, synchronous: str) -> apsw.Connection:
+def _open(path: Path, synchronous: str) -> tuple[apsw.Connection, UseLock]:
     try:
-        connection = connect(path, synchronous)
-        migrate(connection, path, migration_scripts())
+        return open_newest(path, synchronous, migration_scripts())
     except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
         raise StoreCorrupt(f"{path} is damaged: {error}") from error
     except apsw.Error as error:
         raise StoreError(f"cannot open {path}: {error}") from error
-    return connection

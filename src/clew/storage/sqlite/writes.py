@@ -24,6 +24,7 @@ from clew.storage.protocol import (
     StoredTrace,
     Task,
     names_of,
+    tells_marks,
 )
 from clew.storage.sqlite.rows import (
     collection_key,
@@ -42,7 +43,7 @@ from clew.storage.sqlite.rows import (
 )
 from clew.storage.sqlite.seals import seal
 
-REMOVED, VECTOR, RELOAD = 1, 2, 3
+REMOVED, VECTOR, RELOAD, MARKED = 1, 2, 3, 4
 """Kinds of change, as `changes.kind` stores them."""
 
 
@@ -422,6 +423,14 @@ def _mark(connection: apsw.Connection, record: int, marking: Marking) -> None:
     if marking.trust is not None:
         run(connection, "set_trust", (marking.trust, record))
     run(connection, "seal_record", (record,))
+    tell_marks(connection, record)
+
+
+def tell_marks(connection: apsw.Connection, record: int) -> None:
+    """Note in the feeds of its collections that a record has other marks now."""
+    for name, _, _, key in many(connection, "members_of_record", (record,)):
+        if tells_marks(name):
+            _add_change(connection, key >> 32, MARKED, seq_of(key))
 
 
 def refuse_damage(connection: apsw.Connection, record: int) -> None:

@@ -13,7 +13,7 @@ import click
 
 from clew.config import Config
 from clew.errors import DaemonUnreachable
-from clew.faces.cli.console.terminal import Report, print_json, progress_bars
+from clew.faces.cli.console.terminal import Report, print_degraded, print_json, progress_bars
 from clew.wire.endpoint import UnixEndpoint, parse_endpoint
 from clew.wire.serving import serving_endpoint
 
@@ -79,6 +79,7 @@ class Invocation:
             print_json(answer)
         else:
             for_people(answer)
+            print_degraded(getattr(answer, "degraded", ()))
 
     def confirm(self, question: str, what: str) -> None:
         """Ask before something that cannot be undone; `what` needs --yes where nobody can be asked."""

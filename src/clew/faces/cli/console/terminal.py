@@ -58,6 +58,10 @@ def compact_json(value: Any) -> str:
     return msgspec.json.encode(value, enc_hook=plain).decode("utf-8")
 
 
+_TOLD = "clew.degraded"
+"""Where a command notes the reasons that it has printed."""
+
+
 def print_error(code: int, message: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"error": {"code": code, "message": message}})
@@ -77,8 +81,13 @@ def print_more(cursor: int | None) -> None:
 
 
 def print_degraded(reasons: Sequence[str]) -> None:
+    """Each reason once a command, whether the verb prints it itself or leaves that to whoever shows the answer."""
+    context = click.get_current_context(silent=True)
+    told = set() if context is None else context.meta.setdefault(_TOLD, set())
     for reason in reasons:
-        print_note(f"degraded: {reason}")
+        if reason not in told:
+            told.add(reason)
+            print_note(f"degraded: {reason}")
 
 
 def print_text(text: str, indent: str = "") -> None:
