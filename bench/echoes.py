@@ -41,7 +41,7 @@ def main() -> None:
 def _attacks(data: Path) -> tuple[Counter[str], Counter[str]]:
     found: Counter[str] = Counter()
     asked: Counter[str] = Counter()
-    for payload in dict.fromkeys(_payloads(data)):
+    for payload in dict.fromkeys(payloads(data)):
         source = runs_of(payload)
         if len(source):  # shorter ones say too little to be told from chance
             for form, reply in _forms(payload):
@@ -76,7 +76,7 @@ def _honest(data: Path) -> tuple[int, int]:
     return flagged, count
 
 
-def _payloads(data: Path) -> Iterator[str]:
+def payloads(data: Path) -> Iterator[str]:
     for path in sorted((data / "injection").iterdir()):
         content = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode("utf-8")
         rows = json.loads(content) if path.suffix == ".json" else map(json.loads, content.splitlines())

@@ -22,7 +22,7 @@ class Turn:
 
 def user_turns(data: Data, name: str) -> Iterator[Turn]:
     """Those of one labelled file."""
-    return _READERS[name](data.path(name))
+    return READERS[name](data.path(name))
 
 
 def _coding(path: Path) -> Iterator[Turn]:
@@ -53,7 +53,7 @@ def _longmemeval(path: Path) -> Iterator[Turn]:
                     yield Turn(name, f"longmemeval:{name}:{session}:{number}", turn["content"])
 
 
-_READERS: dict[str, Callable[[Path], Iterator[Turn]]] = {
+READERS: dict[str, Callable[[Path], Iterator[Turn]]] = {
     "coding": _coding,
     "locomo": _locomo,
     "longmemeval": _longmemeval,

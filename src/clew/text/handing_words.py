@@ -215,15 +215,17 @@ _LABEL = _any(
     f"\\W*(?:{_ZH_TEXT}|{_JA_TEXT}|{_KO_TEXT})(?:内容|本文|내용)?\\W*",
 )
 _THEY_WROTE = _any(
-    r"^(?!.*\b(?:i|we|you)\b).*\b(?:wrote|texted|replied|answered|emailed|messaged)\b(?: (?:me|us|back|to me|this"
-    r"|that|the following)){0,3}$",
+    r"^(?!.*\b(?:i|we|you)\b).*\b(?:wrote|says?|said|told|texted|replied|answered|emailed|messaged)\b"
+    r"(?: (?:me|us|back|to me|this|that|the following)){0,3}$",
     r"^(?!(?:i|we|you)\b).*\b(?:sent|forwarded|wrote|gave|showed|posted|got|received|found)\b(?: (?:me|us|back"
     r"|to me))? (?:this|the following)(?: (?:today|yesterday|back))?$",
-    r"^(?!.*\b(?:ich|wir|du|man)\b).*\b(?:schrieb|schreibt|(?:hat|haben)\b.{0,40} geschrieben)(?: (?:mir|uns|das"
-    r"|dies|folgendes)){0,2}$",
-    r"\b(?:m['’]a|nous a|a) (?:écrit|envoyé|répondu)(?: (?:ça|ceci|cela))?$|\b(?:me|nos) (?:escribió|mandó|envió"
-    r"|respondió)(?: esto)?$",
-    "(?<!我)(?:写道|来信说|发来)$|(?:と書いて(?:きた|きました)|から届い\\w*)$|(?:보냈어요?|보내왔어요?|썼어요)$",
+    r"^(?!.*\b(?:ich|wir|du|man)\b).*\b"
+    r"(?:schrieb|schreibt|sagte?|meinte?|(?:hat|haben)\b.{0,40} (?:geschrieben|gesagt))"
+    r"(?: (?:mir|uns|das|dies|folgendes)){0,2}$",
+    r"\b(?:m['’]a|nous a|a) (?:écrit|envoyé|répondu|dit)(?: (?:ça|ceci|cela))?$"
+    r"|\b(?:dijo|(?:me|nos) (?:escribió|mandó|envió|respondió))(?: esto)?$",
+    "(?<!我)(?:写道|来信说|发来|(?<!我们)说)$|(?:と書いて(?:きた|きました)|と?言(?:った|いました)|から届い\\w*)$"
+    "|(?:보냈어요?|보내왔어요?|썼어요|말했(?:어요|다|습니다))$",
 )
 """Somebody else wrote what follows."""
 
