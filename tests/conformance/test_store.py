@@ -46,20 +46,20 @@ def texts(store: Store, collection: str) -> list[str]:
 
 
 @pytest.mark.requirement("STORE-1", "INGEST-1")
-def test_a_turn_stands_in_each_of_its_places(store: Store) -> None:
+def test_a_turn_is_in_each_of_its_places(store: Store) -> None:
     assert store.append([turn("hello", id="1", session="a", user="u")]) == [True]
     assert texts(store, "session:a") == texts(store, "session_raw:a") == texts(store, "turns:u") == ["hello"]
     assert [item.id for item in store.page("turns:u", 0, 9)] == ["a/1"]
 
 
 @pytest.mark.requirement("STORE-3")
-def test_the_same_turn_again_is_one_turn(store: Store) -> None:
+def test_a_turn_appended_twice_is_stored_once(store: Store) -> None:
     assert store.append([turn("hello", id="1"), turn("hello", id="1")]) == [True, False]
     assert texts(store, "session_raw:s") == ["hello"]
 
 
 @pytest.mark.requirement("STORE-3")
-def test_the_same_id_with_other_content_is_refused_and_nothing_of_the_batch_is_kept(store: Store) -> None:
+def test_an_id_with_other_content_is_refused_and_nothing_of_the_batch_is_stored(store: Store) -> None:
     store.append([turn("hello", id="1")])
     with pytest.raises(Conflict):
         store.append([turn("before", id="0"), turn("other", id="1")])
@@ -93,7 +93,7 @@ def test_raw_history_refuses_removal_clearing_and_foreign_records(store: Store) 
 
 
 @pytest.mark.requirement("STORE-3")
-def test_the_same_record_again_changes_nothing_and_other_content_is_an_update(store: Store) -> None:
+def test_putting_a_record_again_changes_nothing_and_other_content_updates_it(store: Store) -> None:
     assert store.put([record("one", id="m", colour="red")]) == [(1, True)]
     assert store.put([record("one", id="m", colour="red")]) == [(1, False)]
     assert store.put([record("two", id="m", colour="red")]) == [(2, True)]
@@ -110,13 +110,13 @@ def test_equal_ids_in_two_collections_are_two_records(store: Store) -> None:
     assert texts(store, "user:10") == ["yours"]
 
 
-def test_get_keeps_the_order_asked_for_and_passes_over_what_is_not_there(store: Store) -> None:
+def test_get_keeps_the_requested_order_and_skips_missing_records(store: Store) -> None:
     store.put([record(text, id=text) for text in ("a", "b", "c")])
     assert [item.id for item in store.get("user:u", ["c", "x", "a"])] == ["c", "a"]
     assert store.get("user:nobody", ["a"]) == []
 
 
-def test_pages_run_oldest_first_and_newest_runs_backwards(store: Store) -> None:
+def test_page_starts_at_the_oldest_and_newest_runs_backwards(store: Store) -> None:
     store.put([record(text, id=text) for text in "abcde"])
     page = store.page("user:u", 0, 2)
     assert [item.id for item in page] == ["a", "b"]
@@ -147,7 +147,7 @@ def test_uses_are_counted_and_survive_an_update(store: Store) -> None:
 
 
 @pytest.mark.requirement("INGEST-5", "STORE-4")
-def test_the_feed_tells_what_came_after(store: Store) -> None:
+def test_the_feed_gives_the_changes_after_a_number(store: Store) -> None:
     assert store.feed("user:u", 0).until == 0
     store.put([record("a", id="a"), record("b", id="b")])
     first = store.feed("user:u", 0)
@@ -200,7 +200,7 @@ def test_tasks_wait_in_order_until_they_are_finished(store: Store) -> None:
     assert Place(Collection("turns:u"), "s/a") in gate.places
 
 
-def test_finishing_promotes_in_the_same_step(store: Store) -> None:
+def test_finishing_a_task_stores_its_memory_in_the_same_step(store: Store) -> None:
     store.adopt_model(MODEL)
     store.append([turn("keep me", id="1", user="u", tasks=(Task.GATE,))])
     (task,) = store.queued(Task.GATE, 1)
@@ -209,7 +209,7 @@ def test_finishing_promotes_in_the_same_step(store: Store) -> None:
     assert store.counts().pending == 0
 
 
-def test_removing_a_record_takes_its_tasks_and_a_late_vector_is_dropped(store: Store) -> None:
+def test_removing_a_record_removes_its_tasks_and_a_late_vector_is_dropped(store: Store) -> None:
     store.adopt_model(MODEL)
     store.put([record("a", id="a", tasks=(Task.EMBED,))])
     (task,) = store.queued(Task.EMBED, 1)
@@ -220,7 +220,7 @@ def test_removing_a_record_takes_its_tasks_and_a_late_vector_is_dropped(store: S
 
 
 @pytest.mark.requirement("STORE-5")
-def test_adopting_a_model_queues_what_it_has_not_embedded(store: Store) -> None:
+def test_adopting_a_model_queues_the_records_it_has_not_embedded(store: Store) -> None:
     assert store.model() is None
     store.put([record("a", id="a"), record("b", id="b")])
     assert store.adopt_model(MODEL) == 2
@@ -236,7 +236,7 @@ def test_adopting_a_model_queues_what_it_has_not_embedded(store: Store) -> None:
 
 
 @pytest.mark.requirement("STORE-5")
-def test_vectors_of_an_embedder_that_is_no_longer_the_stores_change_nothing(store: Store) -> None:
+def test_vectors_of_a_replaced_embedder_change_nothing(store: Store) -> None:
     store.adopt_model(MODEL)
     store.put([record("a", id="a", tasks=(Task.EMBED,))])
     (task,) = store.queued(Task.EMBED, 1)
@@ -249,7 +249,7 @@ def test_vectors_of_an_embedder_that_is_no_longer_the_stores_change_nothing(stor
 
 
 @pytest.mark.requirement("STORE-4")
-def test_work_that_was_never_queued_is_found_and_queued(store: Store) -> None:
+def test_records_without_a_vector_are_found_and_queued(store: Store) -> None:
     store.adopt_model(MODEL)
     store.put([record("a", id="a")])
     assert store.queue_missing_vectors() == 1
@@ -257,7 +257,7 @@ def test_work_that_was_never_queued_is_found_and_queued(store: Store) -> None:
 
 
 @pytest.mark.requirement("STORE-4")
-def test_search_terms_can_be_made_again_from_the_rows(store: Store) -> None:
+def test_search_terms_can_be_rebuilt_from_the_rows(store: Store) -> None:
     store.put([record("a", id="a")])
     store.append([turn("hello", id="1")])
     until = store.feed("user:u", 0).until
@@ -283,7 +283,7 @@ def test_the_journal_is_bounded_and_newest_first(store: Store) -> None:
 
 
 @pytest.mark.requirement("STORE-7")
-def test_what_is_exported_restores_to_an_equal_store(make_store: MakeStore) -> None:
+def test_an_export_restores_to_an_equal_store(make_store: MakeStore) -> None:
     first, second = make_store(), make_store()
     first.append([turn("hello", id="1", user="u"), turn("world", id="2")])
     first.put([record("one", id="m", colour="red")])

@@ -1,4 +1,4 @@
-"""What every store must do for compaction: summaries stand for turns, and nothing that was said is lost."""
+"""What every store must do for compaction: summaries replace turns in the view, and no turn is lost."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def state(store: Store) -> tuple[object, ...]:
 
 
 @pytest.mark.requirement("COMP-2", "STORE-2")
-def test_a_summary_takes_the_place_of_its_sources_in_the_view_alone(store: Store) -> None:
+def test_a_summary_replaces_its_sources_in_the_view_alone(store: Store) -> None:
     store.condense("s", [summary("x", "ab")])
     assert ids(store, "session:s") == ["c", "d", "x"]
     assert ids(store, "session_summary:s") == ["x"]
@@ -71,7 +71,7 @@ def test_a_summary_takes_the_place_of_its_sources_in_the_view_alone(store: Store
 
 
 @pytest.mark.requirement("COMP-7")
-def test_a_summary_may_stand_for_one_that_came_before_it_in_the_same_step(store: Store) -> None:
+def test_a_summary_may_cover_an_earlier_one_of_the_same_step(store: Store) -> None:
     store.condense("s", [summary("x", "ab"), summary("y", "cd"), summary("z", "xy")])
     assert ids(store, "session:s") == ["z"]
     assert ids(store, "session_summary:s") == ["x", "y", "z"]
@@ -90,7 +90,7 @@ def test_a_summary_may_stand_for_one_that_came_before_it_in_the_same_step(store:
         pytest.param([summary("x", "ab"), summary("y", ["c", "unknown"])], id="an unknown source"),
     ],
 )
-def test_what_does_not_fit_the_view_changes_nothing_at_all(store: Store, wrong: list[NewSummary]) -> None:
+def test_a_summary_that_does_not_fit_the_view_changes_nothing(store: Store, wrong: list[NewSummary]) -> None:
     before = state(store)
     with pytest.raises(Conflict):
         store.condense("s", wrong, [Shard("a", GUIDANCE)])
@@ -98,7 +98,7 @@ def test_what_does_not_fit_the_view_changes_nothing_at_all(store: Store, wrong: 
 
 
 @pytest.mark.requirement("COMP-2")
-def test_a_shard_of_a_turn_the_session_does_not_have_changes_nothing_at_all(store: Store) -> None:
+def test_a_shard_of_a_turn_the_session_does_not_have_changes_nothing(store: Store) -> None:
     before = state(store)
     with pytest.raises(Conflict):
         store.condense("s", [summary("x", "ab")], [Shard("a", GUIDANCE), Shard("unknown", GUIDANCE)])
@@ -114,7 +114,7 @@ def test_a_record_that_a_client_put_into_the_view_is_never_summarised_away(store
 
 
 @pytest.mark.requirement("COMP-2")
-def test_nor_one_that_has_the_id_of_a_summary(store: Store) -> None:
+def test_a_clients_record_with_the_id_of_a_summary_is_never_summarised_away(store: Store) -> None:
     store.put([record("a client's own note", id="note", collection="session:s")])
     store.put([record("another text", id="note", collection="session_summary:s")])
     with pytest.raises(Conflict):
@@ -122,7 +122,7 @@ def test_nor_one_that_has_the_id_of_a_summary(store: Store) -> None:
     assert store.get("session:s", ["note"])[0].text == "a client's own note"
 
 
-def test_a_source_that_is_named_twice_leaves_once(store: Store) -> None:
+def test_a_source_named_twice_leaves_the_view_once(store: Store) -> None:
     until = store.feed("session:s", 0).until
     store.condense("s", [summary("x", "aab")])
     assert ids(store, "session:s") == ["c", "d", "x"]
@@ -130,7 +130,7 @@ def test_a_source_that_is_named_twice_leaves_once(store: Store) -> None:
 
 
 @pytest.mark.requirement("COMP-2", "STORE-1")
-def test_a_session_that_does_not_exist_cannot_be_condensed_and_leaves_no_trace(store: Store) -> None:
+def test_condensing_an_unknown_session_is_refused_and_leaves_no_trace(store: Store) -> None:
     before = state(store)
     with pytest.raises(Conflict):
         store.condense("other", [summary("x", "ab")])
@@ -165,7 +165,7 @@ def test_a_summary_brings_its_vector_or_waits_for_one(store: Store) -> None:
 
 
 @pytest.mark.requirement("COMP-2")
-def test_of_many_condensations_of_the_same_turns_one_is_kept(store: Store) -> None:
+def test_of_many_condensations_of_the_same_turns_one_succeeds(store: Store) -> None:
     def attempt(number: int) -> bool:
         try:
             store.condense("s", [summary(f"x{number}", "ab")])
@@ -196,7 +196,7 @@ def test_a_shard_is_the_turn_itself_in_one_more_place(store: Store) -> None:
 
 
 @pytest.mark.requirement("GUIDE-2")
-def test_a_shard_that_is_there_already_is_kept_as_it_is(store: Store) -> None:
+def test_an_existing_shard_stays_as_it_is(store: Store) -> None:
     store.condense("s", [summary("x", "ab")], [Shard("a", GUIDANCE)])
     store.condense("s", [summary("y", "cd")], [Shard("a", GUIDANCE)])
     assert ids(store, "elevated:user:u") == ["s/a"]
@@ -247,7 +247,7 @@ def test_a_turn_cannot_take_the_id_of_a_summary_in_the_view(store: Store) -> Non
 
 @pytest.mark.requirement("COMP-8", "STORE-2")
 @pytest.mark.parametrize("take_out", [lambda s: s.remove("session:s", ["a", "b", "a"]), lambda s: s.clear("session:s")])
-def test_turns_taken_out_of_the_view_are_noted_and_others_are_not(
+def test_only_turns_taken_out_of_the_view_are_noted_as_dismissed(
     store: Store, take_out: Callable[[Store], int]
 ) -> None:
     store.put([record("a client's own note", id="note", collection="session:s")])
@@ -295,7 +295,7 @@ def test_nothing_of_another_session_is_readmitted(store: Store) -> None:
 
 
 @pytest.mark.requirement("STORE-1")
-def test_places_tell_where_a_record_stands_and_none_where_it_does_not(store: Store) -> None:
+def test_places_lists_where_a_record_is_and_is_empty_where_there_is_none(store: Store) -> None:
     everywhere = (
         Place(Collection("session:s"), "a"),
         Place(Collection("session_raw:s"), "a"),
@@ -341,7 +341,7 @@ def test_an_older_export_does_not_undo_a_newer_compaction(store: Store) -> None:
 
 
 @pytest.mark.requirement("STORE-7")
-def test_a_summary_made_in_both_stores_stays_as_it_is_here(store: Store, make_store: MakeStore) -> None:
+def test_a_restore_leaves_a_summary_made_in_both_stores_as_it_is(store: Store, make_store: MakeStore) -> None:
     other = make_store()
     other.restore(store.export(0, 100), ())
     store.condense("s", [summary("x", "ab", text="told here")])

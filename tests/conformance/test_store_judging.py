@@ -1,4 +1,4 @@
-"""What every store must do for judging and purging: marks beside the text, a way to the archive, a way out."""
+"""What every store must do for judging and purging: keep marks beside the text, archive records, purge them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def order(kind: PurgeKind, target: str, id_: str = "p1") -> Purge:
 
 
 @pytest.mark.requirement("LIFE-4", "PACK-4")
-def test_a_turn_is_judged_without_its_text_being_touched(store: Store) -> None:
+def test_marking_a_turn_leaves_its_text_unchanged(store: Store) -> None:
     store.append([turn("said", id="a", user="u")])
     mark = made({"trust": "quarantined", "reason": "asked for"}, By.OPERATOR, 7)
     assert store.mark([Marking(Place(Collection("session:s"), "a"), {Mark.TRUST: mark}, Trust.QUARANTINED)]) == 1
@@ -68,7 +68,7 @@ def test_a_turn_is_judged_without_its_text_being_touched(store: Store) -> None:
 
 
 @pytest.mark.requirement("CAPTURE-2")
-def test_what_the_operator_marked_is_not_overwritten(store: Store) -> None:
+def test_the_operators_marks_are_not_overwritten(store: Store) -> None:
     store.put([record("old", id="a")])
     place = Place(Collection("user:u"), "a")
     store.mark([Marking(place, {Mark.KIND: made("decision", By.OPERATOR, 1)})])
@@ -84,7 +84,7 @@ def test_what_the_operator_marked_is_not_overwritten(store: Store) -> None:
 
 
 @pytest.mark.requirement("PACK-4")
-def test_what_the_operator_quarantined_stays_so_when_its_text_changes_and_confidence_does_not_carry_over(
+def test_when_a_text_changes_the_operators_quarantine_stays_and_a_confirmation_ends(
     store: Store,
 ) -> None:
     for verdict in (Trust.QUARANTINED, Trust.TRUSTED):
@@ -104,7 +104,7 @@ def test_what_the_operator_quarantined_stays_so_when_its_text_changes_and_confid
 
 
 @pytest.mark.requirement("PACK-4")
-def test_marking_what_is_not_there_changes_nothing(store: Store) -> None:
+def test_marking_a_missing_record_changes_nothing(store: Store) -> None:
     assert store.mark([Marking(Place(Collection("user:u"), "a"), {Mark.KIND: made("note", By.CLEW, 1)})]) == 0
     assert store.collections() == []
     assert store.withheld("user:u") == []
@@ -114,7 +114,7 @@ def test_marking_what_is_not_there_changes_nothing(store: Store) -> None:
 
 
 @pytest.mark.requirement("PACK-4")
-def test_the_feed_of_plans_tells_of_new_marks_and_that_of_others_does_not(store: Store) -> None:
+def test_only_the_feed_of_plans_reports_new_marks(store: Store) -> None:
     places = [Place(Collection.plans("u"), "p"), Place(Collection.memories("u"), "m")]
     store.put([record("call", id=place.id, collection=place.collection) for place in places])
     seen = {place: store.feed(place.collection, 0).until for place in places}
@@ -129,7 +129,7 @@ def test_the_feed_of_plans_tells_of_new_marks_and_that_of_others_does_not(store:
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_a_record_moves_to_another_collection_and_back_with_all_it_has(store: Store) -> None:
+def test_a_record_keeps_everything_when_it_moves_to_another_collection_and_back(store: Store) -> None:
     store.adopt_model(MODEL)
     store.put([NewRecord(draft("kept"), Place(Collection("user:u"), "a"), vector=VECTOR)])
     store.touch({"user:u": ["a"]}, 9)
@@ -167,7 +167,7 @@ def test_turns_and_summaries_do_not_move(store: Store) -> None:
 
 
 @pytest.mark.requirement("PACK-3")
-def test_traces_are_kept_up_to_a_bound_the_same_one_once(store: Store) -> None:
+def test_traces_are_bounded_in_number_and_each_is_kept_once(store: Store) -> None:
     for number in range(TRACE_LIMIT + 2):
         store.touch({}, 1, trace(f"t{number}"))
     store.touch({}, 1, trace(f"t{TRACE_LIMIT + 1}"))
@@ -178,7 +178,7 @@ def test_traces_are_kept_up_to_a_bound_the_same_one_once(store: Store) -> None:
 
 
 @pytest.mark.requirement("CAPTURE-2")
-def test_a_bookmark_moves_with_what_was_read_or_not_at_all(store: Store) -> None:
+def test_a_bookmark_moves_with_the_records_or_not_at_all(store: Store) -> None:
     assert store.bookmark("log") is None
     store.put([record("a", id="a")], {"log": "12"})
     with pytest.raises(RawHistoryProtected):
@@ -190,7 +190,7 @@ def test_a_bookmark_moves_with_what_was_read_or_not_at_all(store: Store) -> None
 
 
 @pytest.mark.requirement("STORE-6")
-def test_purging_a_turn_takes_the_memory_and_the_summaries_made_from_it_and_bares_the_rest(store: Store) -> None:
+def test_purging_a_turn_removes_what_was_made_from_it_and_uncovers_the_other_turns(store: Store) -> None:
     store.append([turn(f"said {id_}", id=id_, user="u") for id_ in "abcdef"])
     memory = memory_id("turns:u", "s/a")
     store.put([NewRecord(draft("kept"), Place(Collection("user:u"), memory)), record("other", id="o")])
@@ -212,7 +212,7 @@ def test_purging_a_turn_takes_the_memory_and_the_summaries_made_from_it_and_bare
 
 
 @pytest.mark.requirement("STORE-6")
-def test_purging_a_user_takes_their_sessions_whole_and_leaves_what_is_others(store: Store) -> None:
+def test_purging_a_user_removes_their_sessions_whole_and_leaves_the_records_of_others(store: Store) -> None:
     store.append([turn("mine", id="a", user="u"), turn("reply", id="b")])
     store.append([turn("shared", id="c", session="both", user="u"), turn("not mine", id="d", session="both", user="v")])
     owned = replace(turn("said for u", id="e", session="both"))
@@ -240,7 +240,7 @@ def test_purging_a_user_takes_their_sessions_whole_and_leaves_what_is_others(sto
 
 
 @pytest.mark.requirement("STORE-6")
-def test_purging_a_source_takes_everything_from_that_address(store: Store) -> None:
+def test_purging_a_source_removes_everything_from_that_address(store: Store) -> None:
     page = replace(draft("page", role=None), metadata={"sourceUrl": "https://a.example/x", "artifact": "f1"})
     other = replace(draft("other", role=None), metadata={"sourceUrl": "https://a.example/y", "artifact": "f2"})
     again = replace(draft("again", role=None), metadata={"sourceUrl": "https://a.example/x", "artifact": "f2"})
@@ -252,7 +252,7 @@ def test_purging_a_source_takes_everything_from_that_address(store: Store) -> No
 
 
 @pytest.mark.requirement("STORE-6")
-def test_whoever_follows_a_purged_collection_learns_that_it_begins_anew(store: Store) -> None:
+def test_a_purged_collection_tells_its_reader_to_start_again(store: Store) -> None:
     store.append([turn(f"said {number}", id=str(number)) for number in range(5)])
     known = store.feed("session_raw:s", 0).until
     store.purge(order(PurgeKind.SESSION, "s"))
@@ -265,7 +265,7 @@ def test_whoever_follows_a_purged_collection_learns_that_it_begins_anew(store: S
 
 
 @pytest.mark.requirement("STORE-6")
-def test_work_under_way_does_not_bring_back_what_was_purged(store: Store) -> None:
+def test_work_under_way_does_not_bring_back_purged_records(store: Store) -> None:
     store.adopt_model(MODEL)
     store.append([turn("said", id="a", user="u", tasks=(Task.EMBED, Task.GATE))])
     (task,) = store.queued(Task.GATE, 1)
@@ -277,7 +277,7 @@ def test_work_under_way_does_not_bring_back_what_was_purged(store: Store) -> Non
 
 
 @pytest.mark.requirement("STORE-6")
-def test_a_purge_of_what_is_not_there_is_refused_or_does_nothing(store: Store) -> None:
+def test_a_purge_of_an_unknown_target_is_refused_or_does_nothing(store: Store) -> None:
     with pytest.raises(NotFound):
         store.purge(order(PurgeKind.RECORD, "user:u/none"))
     assert store.purges() == []
@@ -285,7 +285,7 @@ def test_a_purge_of_what_is_not_there_is_refused_or_does_nothing(store: Store) -
 
 
 @pytest.mark.requirement("STORE-6")
-def test_the_ledger_knows_a_target_only_until_the_files_are_clean(store: Store) -> None:
+def test_the_purge_ledger_names_a_target_only_until_the_files_are_clean(store: Store) -> None:
     store.put([record("memory", id="m")])
     store.purge(order(PurgeKind.USER, "u"))
     (entry,) = store.purges()
@@ -297,7 +297,7 @@ def test_the_ledger_knows_a_target_only_until_the_files_are_clean(store: Store) 
 
 
 @pytest.mark.requirement("STORE-6", "FACT-3", "OBS-1")
-def test_what_rests_on_others_goes_when_nothing_is_left_of_them(store: Store) -> None:
+def test_a_claim_goes_when_none_of_its_sources_is_left(store: Store) -> None:
     store.append([turn("said", id="a", user="u"), turn("said again", id="b", user="u")])
     raw = "session_raw:s"
     resting = {

@@ -1,4 +1,4 @@
-"""Records that stand in several places, and bookmarks that move with them: what harvesting asks of every store."""
+"""Records in several places, and bookmarks that move with them: what harvesting needs from every store."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ def test_one_record_is_shown_in_each_of_its_places(store: Store) -> None:
     assert store.counts().records == 1
 
 
-def test_the_same_record_again_changes_nothing(store: Store) -> None:
+def test_putting_a_record_again_changes_nothing(store: Store) -> None:
     store.put([event("ran", USER)])
     assert store.put([event("ran", USER)]) == [(1, False)]
     assert store.size(USER.collection) == 1
 
 
-def test_a_place_that_is_named_later_is_added(store: Store) -> None:
+def test_a_place_named_later_is_added(store: Store) -> None:
     store.put([event("ran")])
     assert store.put([event("ran", USER)]) == [(1, True)]
     assert shown(store, USER) == [("ran", 1)]
     assert store.counts().records == 1
 
 
-def test_other_words_replace_the_record_in_all_its_places(store: Store) -> None:
+def test_new_words_replace_the_record_in_all_its_places(store: Store) -> None:
     store.put([event("ran", USER)])
     assert store.put([event("failed", USER)]) == [(2, True)]
     assert shown(store, SESSION) == shown(store, USER) == [("failed", 2)]
@@ -71,7 +71,7 @@ def test_a_place_that_another_record_holds_stays_with_it(store: Store) -> None:
     assert shown(store, SESSION) == [("failed", 2)]
 
 
-def test_what_the_operator_marked_stays_marked_when_the_words_change(store: Store) -> None:
+def test_the_operators_marks_stay_when_the_words_change(store: Store) -> None:
     store.put([event("ran", USER)])
     store.mark([Marking(USER, {Mark.RETENTION: made("P0", By.OPERATOR, 1)})])
     store.put([event("ran", USER), event("failed", USER)])

@@ -1,4 +1,4 @@
-"""Turns whose names come out the same among those of their user, and records restored over newer ones."""
+"""Turns of one user that get the same name, and records restored over newer ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def store(make_store: MakeStore) -> Store:
     return make_store()
 
 
-def shown(store: Store, collection: str) -> list[tuple[str, str]]:
+def entries_of(store: Store, collection: str) -> list[tuple[str, str]]:
     return [(found.id, found.text) for found in store.page(collection, 0, 100)]
 
 
@@ -48,21 +48,21 @@ def shown(store: Store, collection: str) -> list[tuple[str, str]]:
 def test_two_turns_of_one_name_are_both_kept(store: Store, second: str) -> None:
     first = turn("yes", id="c", session="a/b", user="u")
     assert store.append([first, turn(second, id="b/c", session="a", user="u")]) == [True, True]
-    assert shown(store, "session_raw:a") == shown(store, "session:a") == [("b/c", second)]
-    assert shown(store, "turns:u") == [("a/b/c", "yes"), ("a/b/c~2", second)]
+    assert entries_of(store, "session_raw:a") == entries_of(store, "session:a") == [("b/c", second)]
+    assert entries_of(store, "turns:u") == [("a/b/c", "yes"), ("a/b/c~2", second)]
     assert store.counts().records == 2
 
 
-def test_each_of_them_delivered_again_is_the_same_turn(store: Store) -> None:
+def test_turns_of_one_name_delivered_again_add_nothing(store: Store) -> None:
     turns = [turn("yes", id=id_, session=session, user="u") for session, id_ in (("a/b/c", "d"), ("a/b", "c/d"))]
     third = turn("yes", id="b/c/d", session="a", user="u")
     assert store.append([*turns, third]) == [True, True, True]
     assert store.append([third, *turns]) == [False, False, False]
-    assert [name for name, _ in shown(store, "turns:u")] == ["a/b/c/d", "a/b/c/d~2", "a/b/c/d~3"]
+    assert [name for name, _ in entries_of(store, "turns:u")] == ["a/b/c/d", "a/b/c/d~2", "a/b/c/d~3"]
 
 
 @pytest.mark.requirement("STORE-7")
-def test_they_restore_to_equal_stores(store: Store, make_store: MakeStore) -> None:
+def test_turns_of_one_name_restore_to_an_equal_store(store: Store, make_store: MakeStore) -> None:
     store.append([turn("yes", id="c", session="a/b", user="u"), turn("yes", id="b/c", session="a", user="u")])
     store.touch({"session:a": ["b/c"]}, 5)
     other = make_store()
@@ -73,7 +73,7 @@ def test_they_restore_to_equal_stores(store: Store, make_store: MakeStore) -> No
 
 
 @pytest.mark.requirement("STORE-7")
-def test_a_turn_restored_where_its_name_is_taken_keeps_its_uses_to_itself(store: Store, make_store: MakeStore) -> None:
+def test_a_turn_restored_where_its_name_is_taken_keeps_its_own_uses(store: Store, make_store: MakeStore) -> None:
     other = make_store()
     other.append([turn("yes", id="b/c", session="a", user="u")])
     other.touch({"session:a": ["b/c"]}, 5)
@@ -83,7 +83,7 @@ def test_a_turn_restored_where_its_name_is_taken_keeps_its_uses_to_itself(store:
 
 
 @pytest.mark.parametrize("text", ["yes", "no"])
-def test_a_turn_does_not_pass_for_a_record_in_the_view_of_its_session(store: Store, text: str) -> None:
+def test_a_turn_with_the_id_of_a_record_in_its_view_is_a_conflict(store: Store, text: str) -> None:
     store.put([NewRecord(draft(text, role=Role.USER), Place(Collection("session:s"), "1"))])
     with pytest.raises(Conflict):
         store.append([turn("yes", id="1")])
@@ -100,12 +100,12 @@ def event(text: str, *also: Place) -> NewRecord:
 
 
 @pytest.mark.requirement("STORE-7")
-def test_an_older_record_takes_the_place_of_a_newer_one_everywhere(store: Store) -> None:
+def test_an_older_record_restored_over_a_newer_one_replaces_it_everywhere(store: Store) -> None:
     store.put([event("first", USER)])
     older = store.export(0, 9)
     store.put([event("second", USER)])
     assert store.restore(older, ()) == (1, 0)
-    assert shown(store, SESSION.collection) == shown(store, USER.collection) == [("e", "first")]
+    assert entries_of(store, SESSION.collection) == entries_of(store, USER.collection) == [("e", "first")]
     assert store.counts().records == 1
     assert store.restore(older, ()) == (0, 1)
 
@@ -117,7 +117,7 @@ def test_a_place_that_another_record_holds_stays_with_it(store: Store, make_stor
         other.put([event(text, USER)])
     store.put([record("told here", id="e", collection=USER.collection)])
     assert store.restore(other.export(0, 9), ()) == (1, 0)
-    assert shown(store, SESSION.collection) == [("e", "told there")]
+    assert entries_of(store, SESSION.collection) == [("e", "told there")]
     assert [(found.text, found.version) for found in store.get(*_args(USER))] == [("told here", 1)]
 
 

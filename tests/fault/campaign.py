@@ -73,6 +73,7 @@ def fill(folder: Path) -> None:
             memory.call(assertion)
         memory.call(AddHint(hook="session_end", details={"why": "nobody's"}))
         memory.put("user:ann", "old", "A note that nobody has used for years.")
+        memory.put("user:ann", "older", "A note that nobody has used in years.")
         assert memory.flush(timeout_ms=60_000).ok
         memory.call(Backup(path=str(folder / "copy.db")))
         memory._indexer.close()  # or it would harvest this
@@ -118,12 +119,18 @@ OPERATIONS: dict[str, Callable[[Memory, Path], Any]] = {
     "plan": lambda memory, _: memory.call(PlansAdd(what="Write the report.", user_id="ann")),
     "archive": _archive,
     "delete": lambda memory, _: memory.delete("user:ann", "old"),
+    "review": lambda memory, _: memory.review("session_raw:s/t0", "quarantine"),
+    "label": lambda memory, _: memory.label("user:ann/old", importance="must_remember"),
+    "merge": lambda memory, _: memory.merge("user:ann/old", ["user:ann/older"]),
+    "observe": lambda memory, _: memory.observe_run("s", force=True),
+    "repair": lambda memory, _: memory.verify(repair=True),
     "hint": lambda memory, _: memory.call(AddHint(hook="session_end", session_id="s", details={})),
 }
 
 
-GRADUAL = ("archive",)
-"""Operations that work record by record, so that nobody waits: halfway, they only have to keep all texts."""
+GRADUAL = ("archive", "merge")
+"""Operations that work record by record, so that nobody waits: halfway, they only have to keep all texts. What a merge
+drops gives way at once, and leaves later."""
 
 
 def attempt(folder: Path, operation: str, fault: Fault, fails_at: int) -> dict[str, Any]:

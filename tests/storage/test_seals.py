@@ -266,6 +266,42 @@ def test_a_damaged_vector_is_reported_until_it_is_made_again(store: SqliteStore,
     assert store.damage() == ()
 
 
+LOST_VECTORS = {
+    "row": "DELETE FROM vectors",
+    "key": "UPDATE vectors SET record = record + 90",
+    "model": "UPDATE vectors SET model = 9",
+    "which model is the store's": "UPDATE settings SET value = '9' WHERE name = 'model'",
+}
+
+
+@pytest.mark.parametrize("how", LOST_VECTORS)
+def test_a_lost_vector_is_reported_until_it_is_made_again(store: SqliteStore, path: Path, how: str) -> None:
+    store.adopt_model(MODEL)
+    waiting = store.queued(Task.EMBED, 9)
+    (first_, second) = [task.record_key for task in waiting]
+    store.finish([waiting[0].seq], {first_: VECTOR})
+    store.feed("user:u", 0)
+    assert store.damage() == ()  # the other one waits for its own
+    store.finish([waiting[1].seq], {second: VECTOR})
+    change(path, LOST_VECTORS[how])
+    store.feed("user:u", 0)
+    assert len(store.damage()) == 2
+    store.adopt_model(MODEL)
+    assert len(store.damage()) == (0 if "store's" in how else 2)
+    store.finish([], {first_: VECTOR, second: VECTOR})
+    assert store.damage() == ()
+
+
+def test_lost_vectors_are_reported_by_who_queues_them(store: SqliteStore, path: Path) -> None:
+    store.adopt_model(MODEL)
+    store.finish([task.seq for task in store.queued(Task.EMBED, 9)], {1: VECTOR, 2: VECTOR})
+    change(path, "DELETE FROM vectors WHERE record = 1")
+    assert store.queue_missing_vectors() == 1
+    assert store.damage() == ("the vector of record 1 is damaged and not used",)
+    store.finish([], {1: VECTOR})
+    assert store.damage() == ()
+
+
 # --- members that the index has lost ---------------------------------------------------------------
 
 LOST_ENTRIES = {
@@ -295,6 +331,47 @@ def test_a_member_that_the_index_has_lost_is_not_taken_for_missing(unlisted: Sql
     assert unlisted.get("user:u", ["x", "y"], strict=True) == []
     with pytest.raises(RecordDamaged, match="user:u/m"):
         unlisted.get("user:u", ["x", "m"], strict=True)
+
+
+def test_who_does_not_find_what_the_index_has_lost_is_told(unlisted: SqliteStore) -> None:
+    assert unlisted.get("user:u", ["m"]) == []
+    assert unlisted.damage() == ("members of collection 1 are lost",)
+
+
+def test_a_place_that_the_index_has_lost_is_not_missing_without_a_word(unlisted: SqliteStore) -> None:
+    assert unlisted.seqs("user:u", ["n", "m"]) == [2]
+    assert unlisted.damage() == ("members of collection 1 are lost",)
+
+
+def test_what_was_never_there_is_looked_for_once(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    monkeypatch.setattr("clew.storage.sqlite.seals._is_damaged", lambda *given: bool(looks.append(given[2])))
+    for _ in range(3):
+        assert store.seqs("user:u", ["x"]) == []
+        assert store.get("user:u", ["y"]) == []
+    assert looks == [1]
+    assert store.damage() == ()
+
+
+def test_members_behind_a_key_that_changed_are_lost_with_a_word(store: SqliteStore, path: Path) -> None:
+    """The key now lies behind all that the collection has given out, and yet in its range."""
+    change(path, "UPDATE members SET key = key | 4096 WHERE id = 'n'")
+    assert [row.id for row in store.feed("user:u", 0).added] == ["m"]
+    assert store.damage() == store.damage() == ("members of collection 1 are lost",)
+
+
+def test_a_lost_name_of_a_collection_is_told_when_the_store_is_opened(store: SqliteStore, path: Path) -> None:
+    store.close()
+    whole = path.read_bytes()
+    at = whole.rindex(b"user:u")  # in the index, which comes behind the table
+    path.write_bytes(whole[:at] + b"user:v" + whole[at + 6 :])
+    opened = SqliteStore(path, synchronous="normal")
+    assert opened.damage() == ("the list of collections is damaged, and some may not be found",)
+    with pytest.raises(RecordDamaged, match="list of collections"):
+        opened.get("user:u", ["m"], strict=True)
+    opened.repair()
+    assert opened.damage() == ()
+    opened.close()
 
 
 def test_missing_ids_are_looked_for_in_one_pass(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from clew.faces.cli.main import main
 from tests.testing.daemons import FORKS
 
 ESCAPE = "\x1b]0;owned\x07"
-"""What would rename a terminal's window, if it ever reached one."""
+"""An escape sequence that would rename a terminal's window."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def write_lines(path: Path, lines: Sequence[object]) -> Path:
 
 
 def on_a_terminal(data_dir: Path, *arguments: str, no_color: bool = False, columns: int = 100) -> str:
-    """What a terminal receives."""
+    """The output that a terminal receives."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
     environment.pop("NO_COLOR", None)

@@ -41,7 +41,7 @@ FORKS.set_forkserver_preload(["clew.engine", "clew.faces.daemon.run", __name__])
 
 
 def start_forking() -> None:
-    """Starts that process. Its socket lies in the temporary folder of now, and a test may set a longer one."""
+    """Starts that process. Its socket is in the present temporary folder; a test may set one with a longer path."""
     forkserver.ensure_running()
 
 
@@ -91,7 +91,7 @@ class Process:
         return self.returncode
 
     def communicate(self) -> tuple[str, str]:
-        """What is left of both outputs, when the process has ended."""
+        """The rest of both outputs, once the process has ended."""
         self.wait(WAIT_S)
         with self.stdout, self.stderr:
             return self.stdout.read(), self.stderr.read()
@@ -236,7 +236,7 @@ class Wire:
         return self.reply(frame(method, params, request_id))
 
     def result(self, method: str, **params: object) -> Any:
-        """What a request is answered with. A flush that names no time is given enough on a busy machine."""
+        """The result of a request. A flush without a timeout gets enough time for a busy machine."""
         answer = self.ask(method, {"timeoutMs": FLUSH_MS} | params if method == "flush" else params)
         assert "error" not in answer, answer
         return answer["result"]

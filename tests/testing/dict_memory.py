@@ -1,6 +1,6 @@
 """A `MemoryApi` over one dict: small, exact, and without any of the engine's machinery.
 
-It stands behind a server wherever a test needs control over when the work happens.
+A test puts it behind a server to control when the work happens.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How hard tests try: every day enough to catch a regression, in full where nothing is skipped."""
+"""How many cases tests try: enough for every day to catch a regression, all of them where nothing may be skipped."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ def effort(quick: int, full: int) -> int:
 
 
 def load_profile() -> None:
-    """How often a property is tried that names no number. No example fails for being slow."""
+    """Sets the number of examples for properties that name none. No example fails for being slow."""
     settings.register_profile("clew", max_examples=effort(40, 100), deadline=None)
     settings.load_profile("clew")

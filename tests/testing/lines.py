@@ -7,7 +7,7 @@ from typing import Any
 
 
 def read(line: str) -> dict[str, Any]:
-    """What a line says, by name; whatever is no line of a frame breaks this."""
+    """The fields of a line, by name. Fails on anything that is no line of a frame."""
     number, when, who, text, *rest = json.loads(line)
     assert isinstance(number, int)
     assert all(isinstance(value, str) for value in (when, who, text))
@@ -15,7 +15,7 @@ def read(line: str) -> dict[str, Any]:
 
 
 def read_opened(framed: str) -> list[dict[str, Any]]:
-    """The turns of an expansion's frame, each with the time that stands above it."""
+    """The turns of an expansion's frame, each with the time above it."""
     turns: list[dict[str, Any]] = []
     when = ""
     for first, *others in map(json.loads, framed.split("\n")[1:-1]):

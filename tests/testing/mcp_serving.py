@@ -1,4 +1,4 @@
-"""`clew mcp` as its clients meet it: a real process behind pipes or a port, and the official client before it."""
+"""`clew mcp` as its clients see it: a real process behind pipes or a port, with the official client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTINGS = {"CLEW_EMBEDDER": "none", "CLEW_SYNCHRONOUS": "normal"}
 
 
 def opened(data_dir: Path) -> Memory:
-    """The store that a server of this folder serves, for what a test prepares or checks."""
+    """The store that a server of this folder serves, for a test to prepare or check."""
     return Memory(Config.load(environment={}, data_dir=data_dir, embedder="none", synchronous="normal"))
 
 
@@ -78,7 +78,7 @@ async def http_client(url: str, token: str = TOKEN, mode: str = "auto") -> Any:
 
 
 def text_of(result: CallToolResult) -> str:
-    """What a client shows of an answer."""
+    """The text of an answer, as a client shows it."""
     (content,) = result.content
     assert isinstance(content, TextContent)
     return content.text
@@ -92,7 +92,7 @@ async def called(client: Client, tool: str, **arguments: object) -> Any:
 
 
 async def packed(client: Client, **arguments: object) -> str:
-    """All that a pack brings."""
+    """The text of a pack."""
     result = await client.call_tool("pack", arguments)
     assert (result.is_error, result.structured_content) == (False, None), text_of(result)
     return text_of(result)

@@ -1,4 +1,4 @@
-"""The reference store's graph: each text holds what it says, and every question looks at all of them."""
+"""The reference store's graph: each text holds its own edges, and every query looks at all texts."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ class Graphed(Held):
         pending = sum(task is Task.LINK for _, task in self._state.queue.values())
         return GraphCounts(len(entities), edges, pending)
 
-    # --- what the texts say ------------------------------------------------------------------------------
+    # --- edges of the texts ------------------------------------------------------------------------------
 
     def _sightings(self, untrusted: bool | None = None) -> Iterator[tuple[int, Entity, str]]:
-        """Records, the entities they name, and how; all of them, or those that may be shown."""
+        """Records, the entities they name, and the spelling; all of them, or those that may be shown."""
         for key, text in sorted(self._state.texts.items()):
             if text.said is not None and (untrusted is None or self._standing(key) <= untrusted):
                 owner, extract = text.said

@@ -1,4 +1,4 @@
-"""What the reference store holds: plain objects that can be copied as a whole, and the steps that change them."""
+"""The state of the reference store: plain objects that can be copied as a whole, and the steps that change them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Text:
     access_count: int = 0
     last_used_ms: int | None = None
     said: tuple[str, Extract] | None = None
-    """What it says about the entities of an owner."""
+    """Its statements about the entities of an owner."""
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Held:
                 self._in_transaction = False
 
     def _ensured(self, name: str) -> Members:
-        """A collection begins above every number that one which was purged has given out."""
+        """A new collection begins above every number that a purged one had given out."""
         if name not in self._state.collections:
             self._state.collections[name] = held = Members(last_seq=self._state.floor)
             if self._state.floor:
@@ -186,5 +186,5 @@ class Held:
 
 
 def same_content(one: Draft, other: Draft) -> bool:
-    """Whether writing one over the other would change anything."""
+    """Whether two texts have the same content, so that writing one over the other changes nothing."""
     return (one.role, one.text, dict(one.metadata)) == (other.role, other.text, dict(other.metadata))

@@ -1,4 +1,4 @@
-"""Turns of a user as an index takes them in, made the way the services make them."""
+"""A user's turns as index rows, made the way the services make them."""
 
 from __future__ import annotations
 

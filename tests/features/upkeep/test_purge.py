@@ -236,6 +236,7 @@ def test_a_purge_that_was_cut_short_is_finished_when_the_store_is_opened(
     event = Event(text="canary-text", payload="canary-payload " * 2000, user_id="ann")
     memory.capture(event)
     memory.harvest()
+    memory._indexer.close()  # it would finish the purge
 
     def crash(*_: object) -> int:
         raise RuntimeError("the power went")

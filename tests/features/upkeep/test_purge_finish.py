@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import apsw
 import pytest
 
-from clew.api import AddHint, Backup, Event, FactsAssert, ListPurges, ReadJournal
+from clew.api import AddHint, Backup, Event, FactsAssert, Label, ListPurges, ReadJournal
 from clew.engine import Memory
 from clew.errors import InvalidInput, StoreError
 from clew.features.facts import writing
@@ -78,12 +81,185 @@ def test_a_purge_that_a_reader_delays_is_finished_behind_other_work(open_memory:
     memory.put("user:ann", "a", "canary-a")
     with foreign_reader(database), pytest.raises(StoreError):
         memory.purge(user_id="ann")
-    memory._indexer.close()
-    memory._indexer.join()
-    again = Indexer(memory._parts, [purging.WORKER], memory._courtesy, None)
-    again._work_without_meaning()
+    work_alone(memory)
     assert not memory._parts.store.needs_scrub()
     assert canaries_in(database.parent, ["canary-a"]) == {}
+
+
+def work_alone(memory: Memory) -> None:
+    """One step of the worker, once its next try is due. The engine's own does not go on."""
+    memory._indexer.close()
+    memory._indexer.join()
+    memory._parts.clock.ms += purging.LONGEST_PAUSE_MS  # type: ignore[attr-defined]
+    Indexer(memory._parts, [purging.WORKER], memory._courtesy, None)._work_without_meaning()
+
+
+def fail_once(monkeypatch: pytest.MonkeyPatch, module: object, step: str) -> None:
+    """The next call of a function fails, and the others work."""
+    real = getattr(module, step)
+
+    def fail(*_: object, **__: object) -> int:
+        monkeypatch.setattr(module, step, real)
+        raise StoreError("the disk did not answer")
+
+    monkeypatch.setattr(module, step, fail)
+
+
+@pytest.mark.parametrize("owner", [{"user_id": "ann"}, {"session_id": "s"}])
+@pytest.mark.parametrize("how", ["worker", "restart"])
+def test_what_comes_after_a_purge_that_failed_midway_stays(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, owner: dict[str, str], how: str
+) -> None:
+    memory = open_memory()
+    memory._indexer.close()
+    memory.ingest("s", "user", "canary-before", user_id="ann", id="before")
+    memory.call(AddHint(hook="session_end", session_id="s", details={"why": "canary-before"}))
+    memory.capture(Event(id="b", text="canary-before", user_id="ann", session_id="s"))
+    fail_once(monkeypatch, capture_log, "forget")
+    with pytest.raises(StoreError):
+        memory.purge(**owner)
+    memory.harvest()
+    memory.ingest("s", "user", "I like the later tea.", user_id="ann", id="later")
+    memory.ingest("later", "user", "I like the other tea.", user_id="ann", id="other")
+    memory.put("user:ann", "m", "a later memory")
+    memory.call(AddHint(hook="session_end", session_id="s", details={"why": "later"}))
+    for harvested in ("e1", "e2"):
+        memory.capture(Event(id=harvested, text=f"a later event {harvested}", user_id="ann", session_id="s"))
+        if harvested == "e1":
+            memory.harvest()
+    if how == "worker":
+        work_alone(memory)
+    else:
+        memory.close()
+        memory = open_memory()
+        memory._indexer.close()
+    assert purge_in_status(memory) == []
+    assert canaries_in(tmp_path, ["canary-before"]) == {}
+    assert [turn.id for turn in memory.list("session_raw:s").records] == ["later"]
+    assert [turn.id for turn in memory.list("session:s").records] == ["later"]
+    assert [turn.id for turn in memory.list("turns:ann").records] == ["s/later", "later/other"]
+    assert [record.id for record in memory.list("user:ann").records if record.id == "m"] == ["m"]
+    memory.harvest()
+    assert [event.id for event in memory.list("ledger:session:s").records] == ["e1", "e2"]
+    assert len(memory.call(ReadJournal()).entries) == 1
+    lines = "".join(file.read_text("utf-8") for file in (tmp_path / "data" / "captures").glob("log-*.jsonl"))
+    assert ("event e1" in lines, "event e2" in lines) == (True, True)
+    assert memory.verify().ok
+
+
+def test_a_purge_that_failed_midway_takes_what_was_made_meanwhile(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    memory = open_memory()
+    memory._indexer.close()
+    for number in range(30):
+        memory.ingest("s", "user", f"The deployment of canary-{number} went to region {number * 7}.", user_id="ann")
+    memory.capture(Event(text="canary-captured", user_id="ann"))
+    fail_once(monkeypatch, capture_log, "forget")
+    with pytest.raises(StoreError):
+        memory.purge(user_id="ann")
+    memory.harvest()
+    memory.compact("s", force=True)
+    source = f"session_raw:s/{memory.list('session_raw:s').records[0].id}"
+    memory.call(FactsAssert(subject="x", predicate="status", object="canary-0", user_id="ann", sources=(source,)))
+    work_alone(memory)
+    assert canaries_in(tmp_path, ["canary-"]) == {}
+    assert memory.verify().ok
+
+
+def test_a_purge_that_fails_again_is_tried_less_and_less_often(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    memory._indexer.close()
+    memory._indexer.join()
+    memory.put("user:ann", "a", "canary-a")
+    tries: list[int] = []
+    clock = memory._parts.clock
+    begun = clock.now_ms()
+
+    def fill_disk(*_: object, **__: object) -> None:
+        tries.append(clock.now_ms() - begun)
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.SqliteStore, "scrub", fill_disk)
+        with pytest.raises(StoreError):
+            memory.purge(user_id="ann")
+        tries.clear()
+        alone = Indexer(memory._parts, [purging.WORKER], memory._courtesy, None)
+        for _ in range(3 * 2 * 3600):
+            alone._work_without_meaning()
+            clock.ms += 500  # type: ignore[attr-defined]
+    pauses = [(after - before) // 1000 for before, after in itertools.pairwise(tries)]
+    assert pauses[:10] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+    assert set(pauses[10:]) == {600}
+    clock.ms -= 86_400_000  # type: ignore[attr-defined]  # the clock is set back
+    alone._work_without_meaning()
+    assert purge_in_status(memory) == []
+
+
+def test_a_store_is_not_written_anew_where_a_second_one_would_not_fit(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_memory()
+    memory._indexer.close()
+    memory.put("user:ann", "a", "canary-a")
+    size = memory.status().store_bytes
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=size // 2))
+        with pytest.raises(StoreError, match="too full"):
+            memory.purge(user_id="ann")
+        assert purge_in_status(memory)
+    memory.purge(user_id="ann")
+    assert purge_in_status(memory) == []
+
+
+BREAK = {
+    "marks": "UPDATE records SET marks = '{#' || substr(marks, 3) WHERE text = ?",
+    "metadata": "UPDATE records SET metadata = '{#' || substr(metadata, 3) WHERE text = ?",
+}
+
+
+def break_json(memory: Memory, column: str, text: str) -> None:
+    """A bit of a row's JSON flips, of the quotation mark at its beginning, and it is none any more."""
+    connection = apsw.Connection(str(memory._parts.config.database))
+    connection.execute("DROP TRIGGER IF EXISTS raw_turns_do_not_change")
+    connection.execute(BREAK[column], (text,))
+    assert connection.changes() == 1
+    connection.close()
+
+
+@pytest.mark.parametrize("column", ["marks", "metadata"])
+def test_damaged_json_of_one_record_stops_no_purge(open_memory: OpenMemory, column: str) -> None:
+    page = "https://example.org/page"
+    memory = open_memory()
+    memory._indexer.close()
+    memory.put("global", "new", "the new text")
+    for id_ in ("damaged", "good", "other"):
+        memory.put("global", id_, f"the {id_} text", source=page if id_ != "other" else None)
+        memory.call(Label(ref=f"global/{id_}", superseded_by="global/new"))
+    memory.ingest("s", "user", "the turn", user_id="ann", metadata={"note": "x"})
+    damaged = ("the damaged text", "the turn") if column == "metadata" else ("the damaged text",)
+    for text in damaged:
+        break_json(memory, column, text)
+    assert [memory.purge(ref=f"global/{id_}").records for id_ in ("other", "new")] == [1, 1]
+    assert memory.purge(source=page).records == 2
+    assert memory.purge(user_id="ann").turns == 1
+    assert memory._parts.store.counts().records == 0
+
+
+def test_a_damaged_record_is_purged_by_its_name(open_memory: OpenMemory, tmp_path: Path) -> None:
+    memory = open_memory()
+    memory._indexer.close()
+    memory.put("global", "new", "the new text")
+    memory.put("global", "a", "canary-a", {"n": 1}, source="https://example.org/page")
+    memory.call(Label(ref="global/a", superseded_by="global/new"))
+    for column in ("marks", "metadata"):
+        break_json(memory, column, "canary-a")
+    memory.verify(repair=True)
+    assert memory.purge(ref="global/a").records == 1
+    assert canaries_in(tmp_path, ["canary-a"]) == {}
 
 
 def test_no_backup_is_made_inside_the_data_folder(open_memory: OpenMemory, tmp_path: Path) -> None:

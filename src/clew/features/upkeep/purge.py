@@ -264,31 +264,22 @@ def _forget_lines(parts: Parts, ordered: OrderedPurge, purged: Purged) -> int:
     """Forget the captured lines that go, but for those of later events; how many."""
     written = ordered.beside.get("log")  # an earlier version kept none
     later = LaterLines(parts, None if written is None else msgspec.convert(written, LogEnd))
-    belongs, goes_by_place = _belongs(ordered.purge, purged), _by_place(purged)
-    return capture_log.forget(parts, lambda event: goes_by_place(event) or (belongs(event) and event not in later))
+    belongs = _belongs(ordered.purge, purged)
+    return capture_log.forget(parts, lambda event: belongs(event) and event not in later)
 
 
 def _belongs(order: Purge, purged: Purged) -> Callable[[Mapping[str, Any]], bool]:
     """Whether a captured event goes with what is purged."""
     sessions = {*purged.sessions, *([order.target] if order.kind is PurgeKind.SESSION else [])}
-    by_place = _by_place(purged)
+    captures = set(purged.captures)
 
     def goes(event: Mapping[str, Any]) -> bool:
         if order.kind is PurgeKind.SOURCE and is_from(event.get("source"), order):
             return True
         if order.kind is PurgeKind.USER and event.get("userId") == order.target:
             return True
-        return event.get("sessionId") in sessions or by_place(event)
-
-    return goes
-
-
-def _by_place(purged: Purged) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether the record of a captured event goes. One that is delivered again is still the same event."""
-    captures = set(purged.captures)
-
-    def goes(event: Mapping[str, Any]) -> bool:
-        return not captures.isdisjoint(home_ref(place.collection, place.id) for place in places_of(event))
+        stored = (home_ref(place.collection, place.id) for place in places_of(event))
+        return event.get("sessionId") in sessions or not captures.isdisjoint(stored)
 
     return goes
 

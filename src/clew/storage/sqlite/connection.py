@@ -190,8 +190,12 @@ def snapshot(connection: apsw.Connection) -> Iterator[apsw.Connection]:
     connection.execute("BEGIN")
     try:
         yield connection
-    finally:
         connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            with suppress(apsw.Error):  # on a damaged page this fails, too, and the first error says why
+                connection.execute("ROLLBACK")
+        raise
 
 
 def write_copy(connection: apsw.Connection, target: Path) -> None:

@@ -12,11 +12,12 @@ from typing import TypeVar
 
 import apsw
 
-from clew.core.collections import Collection
 from clew.core.model import Trust
 from clew.storage.graphing import Edge, Entity, GraphCounts
 from clew.storage.protocol import Place
+from clew.storage.sqlite import reads
 from clew.storage.sqlite.rows import Row, collection_key, first, many, only, run, run_each
+from clew.storage.sqlite.seals import Damage
 from clew.storage.sqlite.writer import Writer
 from clew.text.entities import EdgeKind, EntityKind, Extract, Joined, Named, in_order
 
@@ -34,6 +35,7 @@ class SqliteGraph(ABC):
     """The methods of `GraphStore`, for a store that has a writer and readers."""
 
     _writer: Writer
+    _damage: Damage
 
     @abstractmethod
     def _read(self, question: Callable[[apsw.Connection], T], *, now: bool = False) -> T: ...
@@ -123,12 +125,8 @@ class SqliteGraph(ABC):
 
     def homes(self, records: Sequence[int]) -> Mapping[int, tuple[Place, ...]]:
         def question(connection: apsw.Connection) -> dict[int, tuple[Place, ...]]:
-            rows = {record: many(connection, "members_of_record", (record,)) for record in records}
-            return {
-                key: tuple(Place(Collection(name), id_) for name, id_, _, _ in found)
-                for key, found in rows.items()
-                if found
-            }
+            found = {record: reads.places_of(connection, record, self._damage)[0] for record in records}
+            return {record: places for record, places in found.items() if places}
 
         return self._read(question)
 

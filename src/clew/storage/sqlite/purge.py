@@ -368,7 +368,7 @@ def _orphan_artifacts(connection: apsw.Connection) -> tuple[str, ...]:
 
 
 def _leave(connection: apsw.Connection, affected: Iterable[int], order: Purge, sessions: Iterable[str]) -> None:
-    """Lets indexes load the rest anew; drops the names of collections that belonged to the target alone and are empty."""
+    """Lets indexes load the rest anew; drops the collections that were the target's alone and are empty."""
     for collection in affected:
         mark_reload(connection, collection)
     names = [name for session in sessions for name in collections_of_session(session)]

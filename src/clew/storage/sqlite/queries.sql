@@ -75,7 +75,7 @@ SELECT members.key, members.id, members.record, records.raw, records.provenance
 FROM members JOIN records ON records.key = members.record WHERE members.key BETWEEN ? AND ?;
 
 -- name: members_of_record
-SELECT collections.name, members.id, members.version, members.key
+SELECT collections.name, members.id, members.version, members.key, members.seal, members.record
 FROM members JOIN collections ON collections.key = members.key >> 32
 WHERE members.record = ? ORDER BY collections.name, members.id;
 
@@ -142,17 +142,44 @@ SELECT members.key, members.id, members.version, r.ts_ms, r.role, r.provenance, 
 FROM members LEFT JOIN records AS r ON r.key = members.record LEFT JOIN uses ON uses.record = r.key
 WHERE members.key >> 32 = ? AND members.id = ?;
 
--- name: count_listed
--- How many members the index lists, to compare with those that the table gives.
-SELECT count(*) FROM members INDEXED BY members_by_id WHERE key >> 32 = ?;
+-- name: sum_listed
+-- What the index lists, to compare with what the table gives: how many members, and the sum of their keys.
+SELECT count(*), coalesce(sum(key), 0) FROM members INDEXED BY members_by_id WHERE key >> 32 = ?;
+
+-- name: listed_ids
+-- The ids that the index lists, in its order, in one piece.
+SELECT CAST(coalesce(group_concat(id, ''), '') AS BLOB) FROM members INDEXED BY members_by_id WHERE key >> 32 = ?;
+
+-- name: members_in_range
+SELECT key, id FROM members WHERE key > ? AND key <= ? ORDER BY key;
+
+-- name: last_seq_of
+SELECT next_seq - 1 FROM collections WHERE key = ?;
+
+-- name: lost_vectors
+-- Of the records in a JSON array, those that have no whole vector of the model, and do not wait for one.
+SELECT key FROM records
+WHERE key IN (SELECT value FROM json_each(?))
+  AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = records.key AND model = ? AND length(vector) = ?)
+  AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = records.key AND queue.task = 'embed')
+  AND NOT EXISTS (SELECT 1 FROM set_aside WHERE what = 'record' AND set_aside.key = records.key);
+
+-- name: lacks_vector
+-- Whether a record has no whole vector of the model, though it may wait for one.
+SELECT 1 FROM records
+WHERE key = ? AND NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = records.key AND model = ? AND length(vector) = ?)
+  AND NOT EXISTS (SELECT 1 FROM set_aside WHERE what = 'record' AND set_aside.key = records.key);
 
 -- name: find_unlisted
 -- Members that the index may have lost, of the ids in a JSON array.
 SELECT id FROM members NOT INDEXED WHERE key BETWEEN ? AND ? AND id IN (SELECT value FROM json_each(?));
 
 -- name: member_keys_by_ids
--- The ids are in a JSON array.
-SELECT id, key FROM members WHERE key >> 32 = ? AND id IN (SELECT value FROM json_each(?));
+-- The ids are in a JSON array. The index knows them and their keys; the table is asked whether it agrees.
+SELECT listed.id, listed.key, held.record
+FROM members AS listed INDEXED BY members_by_id CROSS JOIN members AS held NOT INDEXED
+WHERE listed.key >> 32 = ? AND listed.id IN (SELECT value FROM json_each(?))
+  AND held.key = listed.key AND held.id = listed.id;
 
 -- name: members_by_keys
 -- The members whose keys are in a JSON array.
@@ -179,7 +206,7 @@ WHERE members.key >= ? AND members.key < ? ORDER BY members.key DESC LIMIT ?;
 -- name: feed_rows
 -- What an index keeps of the members in a range, and their seals.
 SELECT members.key, r.ts_ms, r.terms, vectors.vector, members.record, members.id,
-       members.version, members.seal, r.terms_seal, vectors.model, vectors.seal
+       members.version, members.seal, r.terms_seal, vectors.model, vectors.seal, vectors.record
 FROM members LEFT JOIN records AS r ON r.key = members.record LEFT JOIN vectors ON vectors.record = r.key
 WHERE members.key > ? AND members.key <= ? ORDER BY members.key;
 
@@ -231,10 +258,11 @@ INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SE
 INSERT INTO settings (name, value) VALUES ('analyser', ?) ON CONFLICT DO NOTHING;
 
 -- name: queue_missing_vectors
--- Queues what has no whole vector of the model and is not queued yet.
+-- Queues what has no whole vector of the model and is not queued yet. A record that is set aside would wait for good.
 INSERT INTO queue (record, task)
 SELECT r.key, 'embed' FROM records AS r
 WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ? AND length(vector) = ?)
+  AND NOT EXISTS (SELECT 1 FROM set_aside WHERE what = 'record' AND set_aside.key = r.key)
   AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed')
 ORDER BY r.key;
 
@@ -251,6 +279,10 @@ FROM records AS r LEFT JOIN uses ON uses.record = r.key WHERE r.key > ? ORDER BY
 
 -- name: set_terms
 UPDATE records SET terms = ?1, terms_seal = seal(key, ts_ms, ?1) WHERE key = ?2;
+
+-- name: void_terms
+-- Terms that no text has, under a seal that does not fit them.
+UPDATE records SET terms = x'ff', terms_seal = -1 WHERE key = ?;
 
 -- name: add_hint
 INSERT INTO journal (ts_ms, hook, session_id, details) VALUES (?, ?, ?, ?);
@@ -310,6 +342,9 @@ SELECT seal, record, model, vector FROM vectors ORDER BY record;
 -- name: check_vector_seal
 SELECT seal, record, model, vector FROM vectors WHERE record = ?;
 
+-- name: check_names
+PRAGMA integrity_check(collections);
+
 -- name: check_lost_records
 -- Records that no collection shows.
 SELECT key FROM records WHERE NOT EXISTS (SELECT 1 FROM members WHERE record = records.key) LIMIT 20;
@@ -344,6 +379,7 @@ SELECT record FROM vectors WHERE NOT EXISTS (SELECT 1 FROM records WHERE records
 SELECT r.key FROM records AS r
 WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE vectors.record = r.key AND vectors.model = ? AND length(vector) = ?)
   AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.record = r.key AND queue.task = 'embed')
+  AND NOT EXISTS (SELECT 1 FROM set_aside WHERE what = 'record' AND set_aside.key = r.key)
   AND EXISTS (SELECT 1 FROM members JOIN collections ON collections.key = members.key >> 32
               WHERE members.record = r.key AND collections.name NOT GLOB '_*') LIMIT 20;
 

@@ -45,7 +45,9 @@ from clew.storage.sqlite.seals import (
     MEMBER,
     RECORD,
     Damage,
+    differ_from_listed,
     find_damage,
+    lost_vectors,
     seal,
     sound_rows,
 )
@@ -59,22 +61,28 @@ def members_by_id(
     connection: apsw.Connection, name: str, ids: Iterable[str], damage: Damage, *, strict: bool
 ) -> list[Record]:
     collection = collection_key(connection, name)
+    if strict and collection is None and damage.has_lost_names:
+        raise RecordDamaged(f"the list of collections is damaged, and {name} is not found; `clew verify` says more")
     found: list[Record] = []
     missing = []
+    is_lost = False
     for id_ in ids:
         try:
             row = first(connection, "member_by_id", (collection, id_))
         except UnicodeDecodeError as error:
             damage.note_unreadable(connection, error)
-            damaged = True
+            row, damaged = None, True
         else:
-            damaged = row is not None and find_damage(row) is not None
-            if row is None:
+            damaged = row is not None and (row[1] != id_ or find_damage(row) is not None)
+            if row is None or row[1] != id_:
                 missing.append(id_)
             else:
                 found += _sound(name, [row], damage)
         if damaged and strict:
             raise _damaged(name, id_)
+        is_lost = is_lost or damaged or row is None
+    if is_lost and collection is not None:  # the index may be to blame, and lead nowhere or to another member
+        damage.look_through(connection, collection)
     if strict and missing and collection is not None and (lost := _unlisted(connection, collection, missing)):
         raise _damaged(name, lost)
     return found
@@ -106,16 +114,29 @@ def _sound(name: str, rows: Iterable[Row], damage: Damage) -> list[Record]:
     return found
 
 
-def seqs(connection: apsw.Connection, name: str, ids: Iterable[str]) -> list[int]:
+def seqs(connection: apsw.Connection, name: str, ids: Iterable[str], damage: Damage) -> list[int]:
     collection = collection_key(connection, name)
     wanted = list(ids)
-    found: dict[str, int] = dict(many(connection, "member_keys_by_ids", (collection, json.dumps(wanted))))
-    return [seq_of(found[id_]) for id_ in wanted if id_ in found]
+    found = _listed(connection, collection, wanted, damage)
+    return [seq_of(found[id_][0]) for id_ in wanted if id_ in found]
 
 
-def places(connection: apsw.Connection, name: str, id_: str) -> tuple[Place, ...]:
-    found = first(connection, "find_member", (collection_key(connection, name), id_))
-    return () if found is None else _places(connection, found[1])[0]
+def _listed(
+    connection: apsw.Connection, collection: int | None, ids: list[str], damage: Damage
+) -> dict[str, tuple[int, int]]:
+    """The keys and records of the members that the index and the table both have."""
+    if collection is None:
+        return {}
+    rows = many(connection, "member_keys_by_ids", (collection, json.dumps(ids)))
+    found = {id_: (key, record) for id_, key, record in rows}
+    if not found.keys() >= set(ids):
+        damage.look_through(connection, collection)
+    return found
+
+
+def places(connection: apsw.Connection, name: str, id_: str, damage: Damage) -> tuple[Place, ...]:
+    found = _listed(connection, collection_key(connection, name), [id_], damage)
+    return places_of(connection, found[id_][1], damage)[0] if found else ()
 
 
 def members_at(connection: apsw.Connection, name: str, seqs: Iterable[int], damage: Damage) -> list[Record]:
@@ -175,7 +196,7 @@ def feed(connection: apsw.Connection, name: str, after: int, damage: Damage) -> 
     changes = _changes(connection, collection, after, until)
     reset = after > until or any(kind == RELOAD for kind, _ in changes)
     start = 0 if reset else after
-    added = _feed_rows(connection, collection, start, until, damage)
+    added = _feed_rows(connection, name, start, until, damage)
     if reset or start == 0:
         return Feed(until=until, reset=reset, added=added)
     removed = [target for kind, target in changes if kind == REMOVED and target <= after]
@@ -191,26 +212,32 @@ def _changes(connection: apsw.Connection, collection: int, after: int, until: in
     return many(connection, "feed_changes", bounds)
 
 
-def _feed_rows(connection: apsw.Connection, collection: int, after: int, until: int, damage: Damage) -> list[FeedRow]:
+def _feed_rows(connection: apsw.Connection, name: str, after: int, until: int, damage: Damage) -> list[FeedRow]:
+    collection = int(only(connection, "last_seq", (name,))[0])
     model = current_model(connection)
     bounds = (member_key(collection, after), member_key(collection, until))
-    found = []
-    read = 0
+    found: list[FeedRow] = []
+    read: list[int] = []
+    bare: list[int] = []
     for row in sound_rows(connection, "feed_rows", bounds, damage):
-        read += 1
-        key, ts_ms, terms, vector, record, id_, version, sealed, terms_sealed, of_model, vector_sealed = row
+        key, ts_ms, terms, vector, record, id_, version, sealed, terms_sealed, of_model, vector_sealed, has_row = row
+        read.append(key)
         if sealed != seal(key, id_, record, version):
             damage.note(MEMBER, key)
         elif terms is None or terms_sealed != seal(record, ts_ms, terms):
             damage.note(RECORD, record)
         else:
-            if vector is not None and vector_sealed != seal(record, of_model, vector):
+            if has_row is not None and vector_sealed != seal(record, of_model, vector):
                 damage.note(ITS_VECTOR, record)
                 vector = None
-            elif vector is not None and (of_model, len(vector)) != model:
+            elif vector is None or (of_model, len(vector)) != model:
+                bare.append(record)
                 vector = None
             found.append(FeedRow(key & MAX_SEQ, ts_ms, terms, vector, record, id_))
-    if after == 0 and read != only(connection, "count_listed", (collection,))[0]:
+    if bare and not Collection(name).is_internal:
+        for record in lost_vectors(connection, bare):
+            damage.note(ITS_VECTOR, record)
+    if after == 0 and differ_from_listed(connection, collection, read):
         damage.note(COLLECTION, collection)
     return found
 
@@ -229,6 +256,12 @@ def _vectors(
     return found
 
 
+def missing_vectors(connection: apsw.Connection) -> list[int]:
+    """Some of the records that should have a vector, and neither have one nor wait for one."""
+    model = current_model(connection)
+    return [row[0] for row in many(connection, "check_missing_vectors", model)] if model != (0, 0) else []
+
+
 def counts(connection: apsw.Connection) -> Counts:
     return Counts(*only(connection, "counts"))
 
@@ -241,7 +274,7 @@ def queued(connection: apsw.Connection, task: Task, limit: int, damage: Damage) 
         if not _draft_is_sound(key, raw, rest, sealed, damage):
             continue  # its task waits until somebody repairs the store
         whole = vector if vector is None or vector_sealed == seal(key, of_model, vector) else None
-        found.append(QueuedTask(seq, task, key, to_draft(tuple(rest)), _places(connection, key)[0], whole))
+        found.append(QueuedTask(seq, task, key, to_draft(tuple(rest)), places_of(connection, key, damage)[0], whole))
         if len(found) == limit:
             break
     return found
@@ -256,11 +289,18 @@ def _draft_is_sound(key: int, raw: int, rest: list[Any], sealed: int, damage: Da
     return True
 
 
-def _places(connection: apsw.Connection, record: int) -> tuple[tuple[Place, ...], int]:
+def places_of(connection: apsw.Connection, record: int, damage: Damage) -> tuple[tuple[Place, ...], int]:
     """The places of a record, and the highest version it has there."""
-    rows = many(connection, "members_of_record", (record,))
-    places = tuple(Place(Collection(name), id_) for name, id_, _, _ in rows)
-    return places, max((version for _, _, version, _ in rows), default=1)
+    places = []
+    highest = 1
+    for name, id_, version, key, sealed, held in sound_rows(connection, "members_of_record", (record,), damage):
+        if sealed == seal(key, id_, held, version):
+            places.append(Place(Collection(name), id_))
+            highest = max(highest, version)
+        else:  # this row, or the entry of the index that leads to it
+            damage.note(MEMBER, key)
+            damage.look_through(connection, key >> 32)
+    return tuple(places), highest
 
 
 def model(connection: apsw.Connection) -> EmbedderIdentity | None:
@@ -312,7 +352,7 @@ def _take_stored(connection: apsw.Connection, rows: Iterator[Row], limit: int, d
     found: list[StoredRecord] = []
     for key, raw, *rest, sealed, count, used in rows:
         if _draft_is_sound(key, raw, rest, sealed, damage):
-            places, version = _places(connection, key)
+            places, version = places_of(connection, key, damage)
             found.append(StoredRecord(key, to_draft(tuple(rest)), bool(raw), places, version, count, used))
             if len(found) == limit:
                 break

@@ -6,22 +6,24 @@ damaged page gives for another is noticed as well. It is no signature: it tells 
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from zlib import crc32
 
 import apsw
 import msgspec
 
 from clew.core.ids import digest
-from clew.storage.sqlite.rows import Row, Values, cursor, first, key_range, many, only
+from clew.storage.sqlite.rows import Row, Values, current_model, cursor, first, many, member_key, only
 
 NOT_SOUND = -1
 """A seal that no row has: of a row whose text was damaged before there were seals."""
 
 MOST_NOTED = 100
 
-RECORD, MEMBER, ITS_VECTOR, COLLECTION, UNREADABLE = "record", "member", "vector", "collection", "unreadable"
+RECORD, MEMBER, ITS_VECTOR, COLLECTION = "record", "member", "vector", "collection"
+NAMES, UNREADABLE = "names", "unreadable"
 
 Note = tuple[str, int | None]
 """What is damaged, and its key; without one where nobody can say which row it is."""
@@ -31,6 +33,7 @@ _WORDS = {
     MEMBER: "member {} is damaged and left out",
     ITS_VECTOR: "the vector of record {} is damaged and not used",
     COLLECTION: "members of collection {} are lost",
+    NAMES: "the list of collections is damaged, and some may not be found",
     UNREADABLE: "a row holds bytes that are no text, and is left out",
 }
 
@@ -77,15 +80,31 @@ class Damage:
         self._aside: frozenset[Note] = frozenset()
         self._unreadable: dict[tuple[int, int], tuple[Note, ...]] = {}
         """Rows that hold bytes that are no text, by the checksum and the number of the bytes."""
+        self._looked_through: set[int] = set()
         self._lock = threading.Lock()
 
     def load(self, connection: apsw.Connection) -> None:
-        """Begin anew, with the rows that are set aside."""
+        """Begin anew, with the rows that are set aside.
+
+        A collection whose name is lost looks like one that never was, so the list of them is checked here.
+        """
         aside = frozenset(many(connection, "set_aside"))
+        try:
+            is_whole = many(connection, "check_names") == [("ok",)]
+        except (apsw.Error, UnicodeDecodeError):
+            is_whole = False
         with self._lock:
             self._aside = aside
-            self._noted = {}
+            self._noted = {} if is_whole else {(NAMES, None): None}
             self._unreadable = {}
+            self._looked_through = set()
+
+    def look_through(self, connection: apsw.Connection, collection: int) -> None:
+        """Once: note whether the index has lost members. For who does not find one: most often there is none."""
+        if collection not in self._looked_through:
+            self._looked_through.add(collection)
+            if _is_damaged(connection, COLLECTION, collection):
+                self.note(COLLECTION, collection)
 
     def note(self, what: str, key: int | None) -> None:
         with self._lock:
@@ -102,6 +121,10 @@ class Damage:
                 self._unreadable[known] = found
         for what, key in found:
             self.note(what, key)
+
+    @property
+    def has_lost_names(self) -> bool:
+        return (NAMES, None) in self._noted
 
     @property
     def is_noted(self) -> bool:
@@ -156,7 +179,22 @@ def _is_damaged_member(connection: apsw.Connection, key: int) -> bool:
 
 
 def _is_damaged_vector(connection: apsw.Connection, record: int) -> bool:
-    return _is_broken(connection, "check_vector_seal", record)
+    """Until it is made again: that it waits is no comfort to who asks meanwhile."""
+    if _is_broken(connection, "check_vector_seal", record):
+        return True
+    model = current_model(connection)
+    if model == (0, 0):
+        return bool(lost_vectors(connection, [record]))
+    return first(connection, "lacks_vector", (record, *model)) is not None
+
+
+def lost_vectors(connection: apsw.Connection, records: Sequence[int]) -> list[int]:
+    """The records among these that should have a vector and do not: once there is a model, each has one or waits for
+    one. Also where the store does not know any more which model it has."""
+    model = current_model(connection)
+    if model == (0, 0):
+        return [record for record in records if first(connection, "check_vector_seal", (record,)) is not None]
+    return [key for (key,) in many(connection, "lost_vectors", (json.dumps(records), *model))]
 
 
 def _is_broken(connection: apsw.Connection, statement: str, key: int) -> bool:
@@ -164,9 +202,24 @@ def _is_broken(connection: apsw.Connection, statement: str, key: int) -> bool:
 
 
 def has_lost_members(connection: apsw.Connection, collection: int) -> bool:
-    """Whether the index of a collection's members and their table disagree."""
-    listed = only(connection, "count_listed", (collection,))
-    return listed != only(connection, "collection_size", key_range(collection))
+    """Whether the index of a collection's members and their table disagree.
+
+    The table is asked for the range that an index is loaded from: where a key changed, the rows behind it are found in
+    one range, and not in another.
+    """
+    found = first(connection, "last_seq_of", (collection,))
+    if found is None:
+        return False
+    rows = many(connection, "members_in_range", (member_key(collection, 0), member_key(collection, found[0])))
+    if differ_from_listed(connection, collection, [key for key, _ in rows]):
+        return True
+    ids = "".join(sorted(id_ for _, id_ in rows))  # the index has them in the order of their bytes, which is the same
+    return bool(only(connection, "listed_ids", (collection,))[0] != ids.encode("utf-8"))
+
+
+def differ_from_listed(connection: apsw.Connection, collection: int, keys: Sequence[int]) -> bool:
+    """Whether the members that the table gives are others than those that the index lists, as far as keys tell."""
+    return only(connection, "sum_listed", (collection,)) != (len(keys), sum(keys))
 
 
 _CHECKS: Mapping[str, Callable[[apsw.Connection, int], bool]] = {

@@ -48,7 +48,7 @@ from clew.storage.sqlite.connection import (
 )
 from clew.storage.sqlite.graph import SqliteGraph
 from clew.storage.sqlite.rows import encode_metadata, many, migration_scripts, only, run
-from clew.storage.sqlite.seals import Damage
+from clew.storage.sqlite.seals import ITS_VECTOR, Damage
 from clew.storage.sqlite.writer import Writer
 from clew.text.terms import ANALYSER_VERSION
 
@@ -208,10 +208,10 @@ class SqliteStore(SqliteGraph):
         return self._read(self._damage.report) if self._damage.is_noted else ()
 
     def seqs(self, collection: str, ids: Sequence[str]) -> list[int]:
-        return self._read(lambda connection: reads.seqs(connection, collection, ids))
+        return self._read(lambda connection: reads.seqs(connection, collection, ids, self._damage))
 
     def places(self, collection: str, id_: str) -> tuple[Place, ...]:
-        return self._read(lambda connection: reads.places(connection, collection, id_))
+        return self._read(lambda connection: reads.places(connection, collection, id_, self._damage))
 
     def at(self, collection: str, seqs: Sequence[int]) -> list[Record]:
         return self._read(lambda connection: reads.members_at(connection, collection, seqs, self._damage))
@@ -271,6 +271,8 @@ class SqliteStore(SqliteGraph):
         self._writer.run(writes.forget_vectors)
 
     def queue_missing_vectors(self) -> int:
+        for record in self._read(reads.missing_vectors):  # they were lost: each text waits from its first moment on
+            self._damage.note(ITS_VECTOR, record)
         return self._writer.run(writes.queue_missing_vectors)
 
     def analyser_version(self) -> int:
@@ -323,6 +325,9 @@ class SqliteStore(SqliteGraph):
                 writes.set_aside(connection, damaged)
             if vectors:
                 writes.drop_vectors(connection, vectors)
+            if reads.model(connection) is not None:
+                writes.queue_missing_vectors(connection)
+            writes.void_terms(connection, checks.damaged_terms(connection))
             removed = [f"dropped the damaged vector of record {record}" for record in vectors]
             return (*(f"set {what} {key} aside" for what, key in damaged), *removed)
 

@@ -7,10 +7,12 @@ many share the cost of one sync to disk.
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import apsw
@@ -66,11 +68,19 @@ class Writer:
         """
         with self._turn:
             try:
+                self._require_room()
                 self._connection.execute("VACUUM")
             except apsw.FullError:
                 raise StoreError(f"{_NOT_CLEAN} files: the disk is too full to write the store anew") from None
-            except apsw.Error as error:
+            except (apsw.Error, OSError) as error:
                 raise StoreError(f"{_NOT_CLEAN} files: {error}") from error
+
+    def _require_room(self) -> None:
+        """Raises FullError where a second store would not fit: to find that out by writing takes as long as to write
+        it, and fills the disk for everybody meanwhile."""
+        needed_bytes = self._connection.pragma("page_count") * self._connection.pragma("page_size")
+        if shutil.disk_usage(Path(self._connection.filename).parent).free <= needed_bytes:
+            raise apsw.FullError
 
     def cut_log(self, wait_ms: int) -> None:
         """Carry the write-ahead log over and cut it to nothing. Readers of what is in it are in the way."""

@@ -259,7 +259,7 @@ def finish_tasks(
 ) -> None:
     for record, vector in vectors.items():
         if _set_vector(connection, record, vector):
-            for _, _, _, key in many(connection, "members_of_record", (record,)):
+            for _, _, _, key, *_ in many(connection, "members_of_record", (record,)):
                 _add_change(connection, key >> 32, VECTOR, seq_of(key))
     for seq, new in promoted.items():
         if first(connection, "find_task", (seq,)) is not None:
@@ -308,6 +308,14 @@ def drop_vectors(connection: apsw.Connection, records: Iterable[int]) -> None:
 
 def set_terms(connection: apsw.Connection, terms: Iterable[tuple[bytes, int]]) -> None:
     run_each(connection, "set_terms", terms)
+
+
+def void_terms(connection: apsw.Connection, records: Iterable[int]) -> None:
+    """Leave nothing that could be taken for the terms of these records, so that they are made again.
+
+    Their seals do not fit: nobody can say without the text whether the terms are wrong, or only the seals.
+    """
+    run_each(connection, "void_terms", [(record,) for record in records])
 
 
 def finish_terms(connection: apsw.Connection, version: int) -> None:
@@ -428,7 +436,7 @@ def _mark(connection: apsw.Connection, record: int, marking: Marking) -> None:
 
 def tell_marks(connection: apsw.Connection, record: int) -> None:
     """Note in the feeds of its collections that a record has other marks now."""
-    for name, _, _, key in many(connection, "members_of_record", (record,)):
+    for name, _, _, key, *_ in many(connection, "members_of_record", (record,)):
         if tells_marks(name):
             _add_change(connection, key >> 32, MARKED, seq_of(key))
 
