@@ -76,7 +76,7 @@ def test_an_error_reaches_the_call_it_belongs_to(daemon: Daemon) -> None:
     with_client(daemon, work)
 
 
-def test_an_answer_longer_than_any_stream_default_comes_whole(daemon: Daemon) -> None:
+def test_an_answer_over_the_default_stream_limit_arrives_whole(daemon: Daemon) -> None:
     async def work(client: AsyncClient) -> None:
         for number in range(4):
             await client.call(api.Put(collection="user:long", id=str(number), text="x" * 900_000))
@@ -86,7 +86,7 @@ def test_an_answer_longer_than_any_stream_default_comes_whole(daemon: Daemon) ->
     with_client(daemon, work)
 
 
-def test_no_daemon_is_an_error_that_says_how_to_start_one(tmp_path: Path) -> None:
+def test_without_a_daemon_the_error_says_how_to_start_one(tmp_path: Path) -> None:
     with pytest.raises(DaemonUnreachable, match="clew up"):
         asyncio.run(AsyncClient.connect("tcp:127.0.0.1:1", config=Config(data_dir=tmp_path)))
 
@@ -104,7 +104,7 @@ def test_calls_fail_clearly_when_the_daemon_goes_away() -> None:
         asyncio.run(run(daemon))
 
 
-def test_a_closed_client_says_so(daemon: Daemon) -> None:
+def test_a_call_on_a_closed_client_says_that_it_is_closed(daemon: Daemon) -> None:
     async def run() -> None:
         client = await AsyncClient.connect(daemon.endpoint)
         await client.close()

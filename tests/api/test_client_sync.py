@@ -62,13 +62,13 @@ def test_a_request_over_the_frame_limit_is_refused_and_the_next_one_works(client
     assert client.status().ok
 
 
-def test_a_text_that_cannot_be_written_as_json_never_leaves(client: Client) -> None:
+def test_the_client_never_sends_a_text_that_json_cannot_hold(client: Client) -> None:
     with pytest.raises(InvalidInput):
         client.put("user:odd", "a", "\ud800")
     assert client.status().ok
 
 
-def test_several_threads_call_at_once(client: Client) -> None:
+def test_several_threads_can_call_at_once(client: Client) -> None:
     def work(number: int) -> str:
         client.put("user:threads", str(number), f"record {number}")
         return client.get("user:threads", str(number)).records[0].text
@@ -78,7 +78,7 @@ def test_several_threads_call_at_once(client: Client) -> None:
     assert texts == [f"record {number}" for number in range(60)]
 
 
-def test_no_daemon_is_an_error_that_says_how_to_start_one(folder: Path) -> None:
+def test_without_a_daemon_the_error_says_how_to_start_one(folder: Path) -> None:
     with pytest.raises(DaemonUnreachable, match="clew up"):
         connect(config=Config(data_dir=folder))
 
@@ -92,7 +92,7 @@ def test_a_connection_closed_between_two_calls_is_replaced(folder: Path) -> None
         assert client.status().ok
 
 
-def test_a_closed_client_says_so(daemon: Daemon) -> None:
+def test_a_call_on_a_closed_client_says_that_it_is_closed(daemon: Daemon) -> None:
     client = connect(daemon.endpoint, Config(data_dir=daemon.data_dir))
     client.close()
     with pytest.raises(DaemonUnreachable, match="closed"):
@@ -132,14 +132,14 @@ class Impostor:
                     connection.sendall(answer)
 
 
-def test_an_answer_that_does_not_come_is_a_deadline(folder: Path) -> None:
+def test_a_missing_answer_is_a_deadline_error(folder: Path) -> None:
     with Impostor(folder, [None]) as impostor:
         client = Client(impostor.endpoint, timeout_ms=100)
         with client, pytest.raises(DeadlineExceeded):
             client.status()
 
 
-def test_a_request_that_was_sent_is_never_sent_again(folder: Path) -> None:
+def test_the_client_never_sends_a_request_twice(folder: Path) -> None:
     with Impostor(folder, [b""]) as impostor:
         client = Client(impostor.endpoint)
         with client, pytest.raises(DaemonUnreachable, match="hung up"):
@@ -151,7 +151,7 @@ def test_a_request_that_was_sent_is_never_sent_again(folder: Path) -> None:
 @pytest.mark.parametrize(
     "answer", [b"hello\n", b'{"jsonrpc":"2.0","id":1,"result":{"ok":5}}\n', b'{"id":1,"result":"\xff"}\n', b"\n"]
 )
-def test_an_answer_that_makes_no_sense_is_an_error_and_not_a_crash(folder: Path, answer: bytes) -> None:
+def test_a_malformed_answer_is_an_error_and_not_a_crash(folder: Path, answer: bytes) -> None:
     with Impostor(folder, [answer]) as impostor:
         client = Client(impostor.endpoint)
         with client, pytest.raises(ClewError):

@@ -29,11 +29,11 @@ def load(folder: Path, toml: str = "", environment: dict[str, str] | None = None
     return Config.load(environment=environment or {}, data_dir=folder, **arguments)
 
 
-def test_there_are_few_enough_settings_to_read() -> None:
+def test_the_number_of_settings_stays_small() -> None:
     assert len(fields(Config)) < 40
 
 
-def test_later_sources_win(tmp_path: Path) -> None:
+def test_later_sources_override_earlier_ones(tmp_path: Path) -> None:
     toml = "budget_tokens = 1000\ntail_share = 0.25\npack_budget_tokens = 100\n"
     environment = {"CLEW_TAIL_SHARE": "0.5", "CLEW_PACK_BUDGET_TOKENS": "200", "CLEW_RETENTION_DAYS": "9, 3"}
     config = load(tmp_path, toml, environment, pack_budget_tokens=300, listen=None)
@@ -66,11 +66,11 @@ def test_a_wrong_value_in_the_environment_is_refused(tmp_path: Path) -> None:
         load(tmp_path, environment={"CLEW_BUDGET_TOKENS": "many"})
 
 
-def test_no_setting_has_the_name_of_one_that_is_gone() -> None:
+def test_no_setting_reuses_the_name_of_a_removed_one() -> None:
     assert RETIRED.isdisjoint(item.name for item in fields(Config))
 
 
-def test_a_store_whose_settings_name_one_that_is_gone_opens_with_one_warning(
+def test_a_store_opens_with_one_warning_when_its_settings_name_a_removed_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     toml = "search_weights = [0.7, 0.2, 0.1]\nembed_batch = 'of another kind'\nembedder = 'none'\n"
@@ -82,11 +82,11 @@ def test_a_store_whose_settings_name_one_that_is_gone_opens_with_one_warning(
     assert warnings == ["no longer a setting, and ignored: embed_batch, recall_items, search_weights"]
 
 
-def test_settings_that_exist_bring_no_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_existing_settings_cause_no_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     load(tmp_path, "budget_tokens = 1000\n")
     assert not caplog.records
 
 
 @pytest.mark.parametrize(("text_bytes", "line_bytes"), [(1024, MIB), (MIB, MIB), (8 * MIB, 8 * MIB)])
-def test_the_longest_text_that_is_allowed_fits_the_wire(tmp_path: Path, text_bytes: int, line_bytes: int) -> None:
+def test_the_longest_allowed_text_fits_a_wire_frame(tmp_path: Path, text_bytes: int, line_bytes: int) -> None:
     assert load(tmp_path, max_text_bytes=text_bytes).frame_limit_bytes == line_bytes

@@ -1,4 +1,4 @@
-"""The engine with its embedder, clock and folder in the test's hands."""
+"""The engine with an embedder, a clock and a folder that the test controls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.conftest import NOW_MS, FixedClock, OpenMemory
 
 
 class Unsteady(HashingEmbedder):
-    """An embedder that can be made to fail, to hang, or to choke on one text."""
+    """An embedder that fails, hangs or rejects one text on request."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class Tiring(Renamed):
 
 
 @pytest.mark.requirement("INGEST-3")
-def test_a_failing_embedder_delays_search_quality_and_never_the_turn(open_memory: OpenMemory) -> None:
+def test_a_failing_embedder_delays_vectors_and_never_the_turn(open_memory: OpenMemory) -> None:
     embedder = Unsteady()
     memory = open_memory(embedder)
     assert memory.flush().ok
@@ -87,7 +87,7 @@ def test_a_failing_embedder_delays_search_quality_and_never_the_turn(open_memory
 
 
 @pytest.mark.requirement("INGEST-3")
-def test_a_hung_embedder_hangs_nobody_and_the_queue_drains_when_it_is_back(open_memory: OpenMemory) -> None:
+def test_a_hung_embedder_blocks_nobody_and_the_queue_drains_when_it_recovers(open_memory: OpenMemory) -> None:
     embedder = Unsteady()
     memory = open_memory(embedder, embed_timeout_ms=20)
     assert memory.flush().ok
@@ -103,7 +103,7 @@ def test_a_hung_embedder_hangs_nobody_and_the_queue_drains_when_it_is_back(open_
 
 
 @pytest.mark.requirement("INGEST-3")
-def test_one_text_that_the_embedder_cannot_take_does_not_block_those_behind_it(open_memory: OpenMemory) -> None:
+def test_a_text_that_the_embedder_rejects_does_not_block_the_texts_behind_it(open_memory: OpenMemory) -> None:
     embedder = Unsteady()
     embedder.poison = "poison"
     memory = open_memory(embedder)
@@ -116,7 +116,7 @@ def test_one_text_that_the_embedder_cannot_take_does_not_block_those_behind_it(o
 
 
 @pytest.mark.requirement("STORE-5")
-def test_without_a_model_clew_works_by_words_and_says_so(open_memory: OpenMemory) -> None:
+def test_without_a_model_clew_searches_by_words_and_says_so(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.ingest("s", "user", "the staging host is tarn", user_id="ana")
     assert memory.flush().ok
@@ -132,7 +132,7 @@ def test_without_a_model_clew_works_by_words_and_says_so(open_memory: OpenMemory
 
 
 @pytest.mark.requirement("STORE-5")
-def test_a_model_that_comes_later_embeds_what_is_there(open_memory: OpenMemory) -> None:
+def test_a_model_installed_later_embeds_the_existing_records(open_memory: OpenMemory) -> None:
     first = open_memory()
     first.ingest("s", "user", "the staging host is tarn", user_id="ana")
     first.flush()
@@ -143,7 +143,7 @@ def test_a_model_that_comes_later_embeds_what_is_there(open_memory: OpenMemory) 
 
 
 @pytest.mark.requirement("STORE-5")
-def test_another_model_is_noticed_and_reembedding_brings_it_in(open_memory: OpenMemory) -> None:
+def test_the_engine_notices_another_model_and_reembedding_adopts_it(open_memory: OpenMemory) -> None:
     first = open_memory(HashingEmbedder())
     first.ingest("s", "user", "the staging host is tarn", user_id="ana")
     first.flush()
@@ -161,7 +161,7 @@ def test_another_model_is_noticed_and_reembedding_brings_it_in(open_memory: Open
 
 
 @pytest.mark.requirement("STORE-5")
-def test_reembedding_goes_on_where_it_stopped(open_memory: OpenMemory) -> None:
+def test_reembedding_resumes_where_it_stopped(open_memory: OpenMemory) -> None:
     first = open_memory(HashingEmbedder())
     first.ingest_batch("s", [Message(role="user", text=f"turn {number}") for number in range(40)])
     first.flush()
@@ -207,7 +207,7 @@ def test_a_process_without_a_model_leaves_the_work_to_one_that_has_it(open_memor
 
 
 @pytest.mark.requirement("STORE-5")
-def test_an_engine_notices_that_another_gave_the_store_another_model(open_memory: OpenMemory) -> None:
+def test_an_engine_notices_that_another_engine_changed_the_stores_model(open_memory: OpenMemory) -> None:
     first, second = open_memory(HashingEmbedder()), open_memory(Renamed())
     first.flush()
     first.ingest("s", "user", "the staging host is tarn", user_id="ana")
@@ -233,7 +233,7 @@ def test_flush_does_not_wait_for_a_model_that_does_not_fit(open_memory: OpenMemo
 
 @pytest.mark.requirement("STORE-4")
 @pytest.mark.parametrize("mend", ["repair", "everything"])
-def test_a_damaged_vector_is_noticed_and_made_again(open_memory: OpenMemory, tmp_path: Path, mend: str) -> None:
+def test_a_damaged_vector_is_noticed_and_recomputed(open_memory: OpenMemory, tmp_path: Path, mend: str) -> None:
     memory = open_memory(HashingEmbedder())
     memory.ingest("s", "user", "the staging host is tarn", user_id="ana")
     memory.flush()
@@ -274,7 +274,7 @@ def test_the_same_store_query_and_clock_give_the_same_answer_after_a_restart(ope
     for number in range(30):
         first.ingest("s", "user", f"turn {number} about foxes and hens {number % 7}", user_id="ana")
         first.flush()
-        first.search("foxes", user_id="ana")  # the index grows bit by bit
+        first.search("foxes", user_id="ana")  # the index grows step by step
     first.delete("session:s", *(record.id for record in first.list("session:s").records[::3]))
     before = first.search("foxes and hens 3", user_id="ana", session_id="s")
     first.close()
@@ -312,7 +312,7 @@ def test_a_turn_worth_keeping_becomes_a_memory_with_its_whole_grade(memory: Memo
 
 
 @pytest.mark.requirement("GATE-3", "GATE-4")
-def test_what_is_kept_already_is_not_kept_again(memory: Memory) -> None:
+def test_a_repeated_statement_becomes_one_memory(memory: Memory) -> None:
     for number in range(5):
         memory.ingest(f"s{number}", "user", "I prefer metric units in all reports.", user_id="ana", id="1")
         memory.flush()
@@ -343,7 +343,7 @@ def test_the_gate_searches_twice_and_does_not_count_the_turn_itself(
 
 
 @pytest.mark.requirement("GATE-4")
-def test_grading_a_text_keeps_nothing(memory: Memory) -> None:
+def test_grading_a_text_stores_nothing(memory: Memory) -> None:
     graded = memory.gate("I prefer metric units.", user_id="ana")
     assert graded.keep == (graded.refusal is None and graded.gate >= graded.threshold)
     assert memory.status().record_count == 0
@@ -370,7 +370,7 @@ def test_when_recall_fails_the_messages_come_back_with_the_reason(
 
 @pytest.mark.requirement("CONT-2", "CONT-3")
 @pytest.mark.parametrize("budget", [80, 150, 300, 1000])
-def test_a_context_never_passes_its_budget_nor_parts_a_call_from_its_result(memory: Memory, budget: int) -> None:
+def test_a_context_never_exceeds_its_budget_nor_parts_a_call_from_its_result(memory: Memory, budget: int) -> None:
     for number in range(20):
         memory.ingest("s", "user", f"please look at file {number}", user_id="ana")
         call = Message(role="tool_call", text=f"read({number})", tool_call_ids=(f"c{number}",))

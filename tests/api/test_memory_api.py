@@ -1,4 +1,4 @@
-"""What the operations do, the same in this process and through a daemon."""
+"""The operations behave the same in this process and through a daemon."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_people_may_say_the_same_thing_twice(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("STORE-3")
-def test_an_id_that_is_taken_by_another_text_is_a_conflict_and_the_batch_is_not_kept(api: MemoryApi) -> None:
+def test_an_id_reused_for_another_text_is_a_conflict_and_nothing_of_the_batch_is_stored(api: MemoryApi) -> None:
     api.ingest("s", "user", "yes", id="m1")
     with pytest.raises(Conflict):
         api.ingest_batch("s", [Message(role="user", text="new"), Message(role="user", text="no", id="m1")])
@@ -73,7 +73,7 @@ def test_equal_ids_in_two_sessions_of_one_user_are_two_turns(api: MemoryApi) -> 
 
 
 @pytest.mark.requirement("INGEST-4")
-def test_every_record_carries_its_properties_by_provenance(api: MemoryApi) -> None:
+def test_a_record_gets_its_properties_from_its_provenance(api: MemoryApi) -> None:
     for role in ("user", "assistant", "system", "tool_call", "tool"):
         api.ingest("s", role, f"said by {role}", ts=TS)
     user, assistant, system, call, result = api.list("session_raw:s").records
@@ -146,7 +146,7 @@ def test_a_new_turn_is_found_by_its_words_at_once(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("INGEST-5", "RANK-1")
-def test_after_flush_both_lanes_have_seen_it(api: MemoryApi) -> None:
+def test_after_a_flush_both_search_lanes_find_a_new_turn(api: MemoryApi) -> None:
     api.ingest("s", "user", "The deploy failed in the billing service.", user_id="ana")
     assert api.flush().ok
     found = api.search("billing deploy", user_id="ana")
@@ -158,7 +158,7 @@ def test_after_flush_both_lanes_have_seen_it(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("STORE-1")
-def test_nobody_finds_what_another_said(api: MemoryApi) -> None:
+def test_a_user_does_not_find_the_turns_of_another_user(api: MemoryApi) -> None:
     api.ingest("a", "user", "My PIN is 4711.", user_id="user1")
     api.ingest("b", "user", "Nice weather.", user_id="user10")
     api.flush()
@@ -185,7 +185,7 @@ def test_an_identifier_comes_before_its_neighbours(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("RANK-3")
-def test_equal_scores_come_in_one_order(api: MemoryApi) -> None:
+def test_hits_with_equal_scores_have_a_fixed_order(api: MemoryApi) -> None:
     for name in "cab":
         api.put("user:ana", name, "the same words", {"ts": TS})
     first = [hit.record.id for hit in api.search("same words", user_id="ana").hits]
@@ -199,7 +199,7 @@ def test_internal_collections_are_not_searched(api: MemoryApi) -> None:
         api.search("x", collections=["_meta"])
 
 
-def test_exclusions_and_limits_are_kept(api: MemoryApi) -> None:
+def test_a_search_respects_exclusions_and_limits(api: MemoryApi) -> None:
     for number in range(5):
         api.put("user:ana", str(number), f"fox number {number}")
     found = api.search("fox", k=2, collections=["user:ana"], exclude={"user:ana": ["4", "3"]})
@@ -231,7 +231,7 @@ def test_a_context_holds_the_tail_and_framed_recall(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("RANK-4")
-def test_only_what_entered_a_context_counts_as_used(api: MemoryApi) -> None:
+def test_only_records_that_entered_a_context_count_as_used(api: MemoryApi) -> None:
     api.put("user:ana", "in", "The invoices are stored in PostgreSQL.")
     api.put("user:ana", "out", "Completely unrelated gardening tips.")
     api.search("invoices PostgreSQL", user_id="ana")
@@ -251,7 +251,7 @@ def test_the_callers_messages_come_back_unchanged(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("CONT-4")
-def test_newest_turns_over_the_budget_are_kept_and_said(api: MemoryApi) -> None:
+def test_newest_turns_over_the_budget_are_kept_and_reported(api: MemoryApi) -> None:
     api.ingest("s", "user", "word " * 2000, user_id="ana")
     context = api.assemble("s", user_id="ana", budget_tokens=100)
     assert len(context.messages) == 1
@@ -281,7 +281,7 @@ def test_export_and_import_round_trip_to_the_byte(api: MemoryApi) -> None:
 
 @pytest.mark.requirement("STORE-7")
 @pytest.mark.parametrize("line", ["{", "{}", '{"clew":9}', "[1]", '{"clew":1,"raw":true}'])
-def test_a_bad_line_is_named_and_nothing_is_imported(api: MemoryApi, line: str) -> None:
+def test_an_import_names_a_bad_line_and_imports_nothing(api: MemoryApi, line: str) -> None:
     api.ingest("s", "user", "hello")
     good = api.call(Export()).lines[0]
     with short_folder() as folder, Memory(_lexical(folder)) as other:
@@ -295,7 +295,7 @@ def _lexical(folder: object) -> Config:
 
 
 @pytest.mark.requirement("SAFE-1", "STORE-4")
-def test_a_store_verifies_and_reindexes_to_itself(api: MemoryApi) -> None:
+def test_a_healthy_store_verifies_and_a_reindex_changes_no_answer(api: MemoryApi) -> None:
     for number in range(10):
         api.ingest("s", "user", f"fact number {number} about foxes", user_id="ana")
     api.delete("session:s", api.list("session:s").records[0].id)

@@ -1,4 +1,4 @@
-"""An operation is defined once, and everything that offers it is made from the definition."""
+"""An operation is defined once; the methods, the client and the daemon all follow from the definition."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from clew.kernel.services import SERVICES
 
 EVERY = [pytest.param(kind, id=name) for name, kind in REQUESTS.items()]
 OF_THE_ENGINE = {api.GetStatus, api.Flush, api.Reindex}
-"""What needs the queue itself, and is carried out by `Memory`."""
+"""Operations that need the queue itself; `Memory` carries them out."""
 
 
 @pytest.mark.requirement("API-1")
-def test_the_methods_of_the_api_are_what_the_definitions_say() -> None:
+def test_the_api_has_exactly_the_defined_methods() -> None:
     made = {name: api_methods.format_source(source) for name, source in api_methods.files().items()}
     kept = {path.name: path.read_text("utf-8") for path in api_methods.FOLDER.glob("*.py")}
     assert made == kept, "run `make docs`"
@@ -50,7 +50,7 @@ def test_every_operation_and_its_answer_can_be_imported_from_the_api(kind: type[
 
 @pytest.mark.requirement("RPC-1")
 @pytest.mark.parametrize("kind", EVERY)
-def test_the_daemon_orders_and_limits_an_operation_as_its_definition_says(kind: type[Request[Any]]) -> None:
+def test_the_daemon_takes_order_and_limits_of_an_operation_from_its_definition(kind: type[Request[Any]]) -> None:
     method = METHODS[kind.method]
     assert method.params is kind
     assert (method.writes, method.lets_writes_pass) == (kind.writes, kind.lets_writes_pass)
@@ -59,6 +59,6 @@ def test_the_daemon_orders_and_limits_an_operation_as_its_definition_says(kind: 
 
 
 @pytest.mark.requirement("PACK-3")
-def test_why_takes_all_that_a_pack_is_asked_for() -> None:
+def test_why_takes_every_field_of_a_pack_request() -> None:
     asked = set(api.Pack.__struct_fields__) - {"trace"}
     assert asked < set(api.Why.__struct_fields__)

@@ -1,4 +1,4 @@
-"""How many modules a request passes through: what a newcomer has to read to follow it."""
+"""How many modules a request passes through: those are what a newcomer has to read."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from clew.engine import Memory
 from tests.conftest import OpenMemory
 
 BOXES = ("core", "index", "models", "storage", "text")
-"""The folders below the kernel. Each has doors that say what is behind them; nobody has to open them all to follow a
+"""The folders below the kernel. Their names say what is in them, and nobody has to read them all to follow a
 request, so each counts once."""
 GENERATED = "clew.api.methods."
 """`make docs` writes these modules, each of which builds a request and hands it on."""
 
 MOST = 30
 MOST_IN_ALL = {"ingest": 34, "search": 30, "assemble": 55, "pack": 67, "compact": 48}
-"""With every module inside the boxes. Raised only where an operation learnt something."""
+"""With every module inside the boxes. Raise a number only where an operation gains a feature."""
 
 
-def entered(operation: Callable[[], object]) -> set[str]:
+def modules_entered_by(operation: Callable[[], object]) -> set[str]:
     """The modules of the package whose functions run in this thread."""
     seen: set[str] = set()
 
@@ -38,8 +38,8 @@ def entered(operation: Callable[[], object]) -> set[str]:
     return {name for name in seen if name.startswith("clew.") and not name.startswith(GENERATED)}
 
 
-def boxed(module: str) -> str:
-    """The name of a module, or of the folder that it is inside of."""
+def box_of(module: str) -> str:
+    """The name of a module, or of the box that contains it."""
     folder = module.split(".")[1]
     return folder if folder in BOXES else module
 
@@ -64,7 +64,7 @@ def test_an_operation_passes_through_few_modules(memory: Memory, name: str) -> N
         "pack": lambda: memory.pack("which port", user_id="u", session_id="s"),
         "compact": lambda: memory.compact("s", force=True),
     }
-    passed = entered(operations[name])
-    opened = {boxed(module) for module in passed}
+    passed = modules_entered_by(operations[name])
+    opened = {box_of(module) for module in passed}
     assert len(opened) <= MOST, sorted(opened)
     assert len(passed) <= MOST_IN_ALL[name], sorted(passed)

@@ -1,4 +1,4 @@
-"""Datasets as corpora: opaque names, evidence as labelled and as audited, clear words for what cannot be read."""
+"""Datasets as corpora: opaque names, labelled and audited evidence, clear errors for unreadable files."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_locomo_turns_keep_their_speaker_date_and_caption_under_new_names(tmp_pa
     )
 
 
-def test_locomo_labels_are_read_as_they_are_meant(tmp_path: Path) -> None:
+def test_locomo_labels_become_kinds_and_evidence(tmp_path: Path) -> None:
     (corpus,) = locomo.read(write_json(tmp_path / "locomo.json", [conversation()]))
     found = {question.name: (question.kind, question.evidence, question.audited) for question in corpus.questions}
     assert found == {
@@ -82,7 +82,7 @@ def test_locomo_labels_are_read_as_they_are_meant(tmp_path: Path) -> None:
         {"session_1": [{"speaker": "Ida"}]},
     ],
 )
-def test_a_conversation_that_is_not_as_locomo_has_it_is_named(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_a_malformed_locomo_conversation_is_named(tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="conv-1 is not as LoCoMo has it"):
         locomo.read(write_json(tmp_path / "locomo.json", [conversation(**changes)]))
 
@@ -171,7 +171,7 @@ def test_persistbench_rows_are_sorted_by_their_file(tmp_path: Path) -> None:
         (b"[]", InvalidInput, "no question with evidence"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_with_its_name(
+def test_an_unusable_file_is_refused_by_name(
     tmp_path: Path, content: bytes | None, kind: type[Exception], message: str
 ) -> None:
     path = tmp_path / "data.json"
@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_name(
     assert "data.json" in str(caught.value)
 
 
-def test_a_file_that_is_not_gzipped_as_it_says_or_is_a_folder_is_refused(tmp_path: Path) -> None:
+def test_a_folder_or_a_file_that_is_falsely_called_gz_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data.json.gz").write_bytes(b"[]")
     with pytest.raises(InvalidInput, match="cannot be unpacked"):
         datasets.read("locomo", tmp_path / "data.json.gz")
@@ -197,7 +197,7 @@ def test_corpora_can_be_chosen_by_name(tmp_path: Path) -> None:
         datasets.read("locomo", path, ["conv-3"])
 
 
-def test_fewer_questions_are_spread_evenly_and_corpora_without_any_fall_away() -> None:
+def test_a_sample_of_questions_is_even_and_drops_corpora_without_any() -> None:
     def corpus(name: str, count: int) -> Corpus:
         return Corpus(name, (), tuple(Question(f"q{n}", "?", "k", frozenset({"t1"})) for n in range(count)))
 

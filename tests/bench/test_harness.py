@@ -1,4 +1,4 @@
-"""The benchmark's own parts: what it feeds, how it counts, what it writes."""
+"""The parts of the benchmark: its input, its figures, its report."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def report(*cases: Case, notes: tuple[str, ...] = ()) -> Report:
     return Report(machine={"cores": "2"}, command="python -m bench", cases=cases, notes=notes)
 
 
-def test_a_record_is_the_same_whatever_the_size_of_the_run() -> None:
+def test_a_record_does_not_depend_on_the_size_of_the_run() -> None:
     assert make_records(40, 1, 100) == make_records(0, 50, 100)[40:41]
     assert {record.collection for record in make_records(0, 300, 100)} == {f"user:{n}" for n in range(100)}
 
 
-def test_a_question_is_about_words_of_its_collection() -> None:
+def test_a_question_uses_words_of_its_collection() -> None:
     for question in make_questions(30, 500, 10):
         texts = " ".join(r.text for r in make_records(0, 500, 10) if r.collection == question.collection)
         assert any(word.strip(",?") in texts for word in question.text.split() if len(word) > 6)
 
 
-def test_the_stand_in_embedder_gives_unit_vectors_that_are_near_for_shared_words() -> None:
+def test_the_stand_in_embedder_gives_unit_vectors_that_are_near_for_texts_with_shared_words() -> None:
     vectors = WordVectors().embed_passages(["garden marathon guitar", "guitar marathon", "invoice schema", "", "a b"])
     assert vectors.shape == (5, DIMENSIONS)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
@@ -56,7 +56,7 @@ def test_the_stand_in_embedder_gives_unit_vectors_that_are_near_for_shared_words
 
 
 @given(st.lists(st.floats(min_value=0.0, max_value=1e6), min_size=1))
-def test_a_spread_is_made_of_measured_times_in_order(times_ms: list[float]) -> None:
+def test_a_spread_consists_of_measured_times_in_order(times_ms: list[float]) -> None:
     found = spread(times_ms)
     assert {found.p50, found.p95, found.worst} <= set(times_ms)
     assert found.p50 <= found.p95 <= found.worst == max(times_ms)
@@ -71,7 +71,7 @@ def test_a_stopwatch_is_spent_when_its_budget_is_used_up() -> None:
     assert watch.spread().count == 1
 
 
-def test_a_peer_stands_beside_clew_as_a_multiple() -> None:
+def test_a_peer_is_shown_as_a_multiple_of_clew() -> None:
     printed = plain_tables(report(case("clew", 2.0), case("fts5", 5.0), notes=("something was left out",)))
     search = next(line for line in printed.splitlines() if line.startswith("search p50"))
     assert search.split()[3:] == ["2", "5", "(2.5×)"]
@@ -84,7 +84,7 @@ def test_a_case_without_figures_is_shown_as_missing() -> None:
     assert search.split()[3:] == ["2", "–"]
 
 
-def test_the_page_keeps_what_stands_around_the_figures_and_says_where_clew_is_behind(tmp_path: Path) -> None:
+def test_the_page_keeps_the_text_around_the_figures_and_says_where_clew_is_behind(tmp_path: Path) -> None:
     page = tmp_path / "benchmarks.md"
     page.write_text(f"# Title\n\nbefore\n\n{START}\nold figures\n{END}\n\nafter\n", "utf-8")
     measured = report(case("clew", 2.0), case("fts5", 1.0))

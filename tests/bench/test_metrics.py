@@ -1,4 +1,4 @@
-"""Figures of a benchmark: what each counts, and what holds for any ranking."""
+"""The figures of a benchmark: what each measures, and which properties hold for any ranking."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def outcome(evidence: frozenset[str], ranked: tuple[str, ...], audited: frozense
     return Outcome("c", "kind", evidence, audited, ranked, sessions, SESSION_OF, shown, written_out)
 
 
-def test_recall_is_the_share_of_the_evidence_among_the_best() -> None:
+def test_recall_is_the_share_of_the_evidence_among_the_top_ranks() -> None:
     assert recall(frozenset({"a", "b", "c", "d"}), ["a", "x", "b", "c"], 3) == 0.5
     assert recall(frozenset({"a"}), [], 5) == 0.0
     assert share(frozenset(), ["a"]) == 0.0
@@ -48,7 +48,7 @@ def test_the_reciprocal_rank_is_that_of_the_first_turn_that_answers() -> None:
     assert reciprocal_rank(frozenset({"z"}), ["a", "b"]) == 0.0
 
 
-def test_the_normalised_gain_counts_later_places_less() -> None:
+def test_the_normalised_gain_discounts_later_ranks() -> None:
     wanted = frozenset({"a", "b"})
     best = 1.0 + 1.0 / math.log2(3)
     assert normalised_gain(wanted, ["a", "b", "c"], 10) == 1.0
@@ -56,7 +56,7 @@ def test_the_normalised_gain_counts_later_places_less() -> None:
     assert normalised_gain(wanted, ["c", "d", "a"], 2) == 0.0
 
 
-def test_sessions_stand_in_the_order_of_their_first_turn() -> None:
+def test_sessions_are_ranked_by_their_first_turn() -> None:
     assert sessions_in_order(["t9", "t1", "t2", "t10", "t5"], SESSION_OF) == ("s2", "s0", "s1")
 
 
@@ -68,7 +68,7 @@ def test_a_session_counts_once_however_many_of_its_turns_answer() -> None:
     assert found["turn"]["recall@50"] == 0.0
 
 
-def test_each_question_counts_the_same_and_those_without_evidence_do_not() -> None:
+def test_all_questions_weigh_the_same_and_those_without_evidence_nothing() -> None:
     found = figures(
         [
             outcome(frozenset({"t1"}), ("t1",)),
@@ -113,7 +113,9 @@ def test_figures_are_shares_that_grow_with_depth_and_budget(evidence: frozenset[
 
 
 @given(evidences.filter(bool), rankings)
-def test_a_perfect_order_has_every_figure_at_its_best(evidence: frozenset[str], ranked: tuple[str, ...]) -> None:
+def test_a_perfect_ranking_has_the_best_value_of_every_figure(
+    evidence: frozenset[str], ranked: tuple[str, ...]
+) -> None:
     ordered = sorted(ranked, key=lambda name: name not in evidence)
     assert reciprocal_rank(evidence, ordered) >= reciprocal_rank(evidence, ranked)
     assert normalised_gain(evidence, ordered, 10) >= normalised_gain(evidence, ranked, 10)
@@ -122,7 +124,7 @@ def test_a_perfect_order_has_every_figure_at_its_best(evidence: frozenset[str], 
 
 
 @given(evidences.filter(bool), rankings, rankings)
-def test_what_is_ranked_behind_does_not_matter_to_what_is_before(
+def test_lower_ranks_do_not_change_the_figures_at_higher_ranks(
     evidence: frozenset[str], ranked: tuple[str, ...], behind: tuple[str, ...]
 ) -> None:
     whole = tuple(dict.fromkeys(ranked + behind))
@@ -131,7 +133,7 @@ def test_what_is_ranked_behind_does_not_matter_to_what_is_before(
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(1, 100))
-def test_a_percentile_is_a_measured_value_that_so_many_do_not_pass(values: list[float], percent: float) -> None:
+def test_a_percentile_is_a_measured_value_that_covers_its_share(values: list[float], percent: float) -> None:
     found = percentile(values, percent)
     assert found in values
     assert sum(value <= found for value in values) * 100 >= percent * len(values) * (1 - 1e-9)

@@ -1,4 +1,4 @@
-"""The peers of the benchmark: what is known of them without installing any, and each that is installed."""
+"""The peers of the benchmark: tests that need none installed, and one for each that is."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def vectors_of(endpoint: EmbeddingEndpoint, given: str | list[str]) -> list[list
     return [row["embedding"] for row in rows]
 
 
-def test_every_peer_of_the_table_has_its_adapter() -> None:
+def test_every_peer_in_the_table_has_an_adapter() -> None:
     for peer in peers.PEERS.values():
         assert f"class {peer.system}:" in (ADAPTERS / f"{peer.module}.py").read_text("utf-8")
 
@@ -57,19 +57,19 @@ def test_a_peer_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest
         peers.open_peer("absent", tmp_path, HashingEmbedder())
 
 
-def test_an_unknown_peer_is_told_from_one_that_is_missing() -> None:
+def test_the_error_for_an_unknown_peer_differs_from_that_for_a_missing_one() -> None:
     with pytest.raises(NotFound, match="no peer is called nobody"):
         peers.missing("nobody")
 
 
-def test_a_turn_is_told_with_its_speaker_and_its_time() -> None:
+def test_a_peer_gets_a_turn_with_its_speaker_and_time() -> None:
     assert line(TURNS[0]) == "Ann: I planted tomatoes in the garden."
     assert line(Turn("b", "s", "assistant", None, "Done.", None)) == "assistant: Done."
     assert iso_time(TURNS[0]) == "1970-01-01T00:00:00+00:00"
     assert iso_time(TURNS[2]) is None
 
 
-def test_the_surroundings_of_a_peer_lie_in_its_folder_and_end_with_it(tmp_path: Path) -> None:
+def test_a_peer_has_a_home_and_variables_of_its_own_until_it_closes(tmp_path: Path) -> None:
     before = dict(os.environ)
     surroundings = Surroundings(tmp_path, PEER_SETTING="on")
     assert Path.home() == tmp_path / "home"
@@ -85,7 +85,7 @@ class Sided(HashingEmbedder):
         return -super().embed_query(text)
 
 
-def test_the_endpoint_embeds_passages_and_what_is_asked_as_questions() -> None:
+def test_the_endpoint_embeds_texts_as_passages_unless_a_question_is_asked() -> None:
     embedder = Sided()
     endpoint = EmbeddingEndpoint(embedder)
     try:

@@ -1,4 +1,4 @@
-"""A run of the benchmark: each system filled and asked alike, on a small corpus with known answers."""
+"""A run of the benchmark: every system gets the same turns and questions, from a small corpus with known answers."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ class Scripted:
 
 
 def silent(step: str, done: int, total: int) -> None:
-    """Nobody watches."""
+    """Reports no progress."""
 
 
-def test_every_usual_system_finds_what_is_plainly_there(equipment: Equipment) -> None:
+def test_every_usual_system_finds_an_obvious_answer(equipment: Equipment) -> None:
     results = measure([tiny_corpus()], candidates((), equipment), equipment, [200, 4000], silent)
     assert list(results.measured) == ["clew", "bm25", "dense", "rrf"]
     assert results.not_run == {}
@@ -110,13 +110,13 @@ def test_every_usual_system_finds_what_is_plainly_there(equipment: Equipment) ->
 
 
 class Showing(Scripted):
-    """Makes its contexts itself, and shows nothing in them."""
+    """Builds its own contexts, which show nothing."""
 
     def shown(self, question: Question, budget_tokens: int) -> tuple[str, frozenset[str]]:
         return "", frozenset()
 
 
-def test_a_context_of_its_own_is_measured_beside_the_same_ranking_in_plain_lines(equipment: Equipment) -> None:
+def test_a_systems_own_context_is_measured_beside_its_ranking_in_plain_lines(equipment: Equipment) -> None:
     listed = [Candidate("plain", lambda _: Scripted()), Candidate("own", lambda _: Showing())]
     results = measure([tiny_corpus()], listed, equipment, [4000], silent)
     plain, own = (figures(results.measured[name].outcomes) for name in ("plain", "own"))
@@ -124,7 +124,7 @@ def test_a_context_of_its_own_is_measured_beside_the_same_ranking_in_plain_lines
     assert own["budget"] == {"4000": 0.0}
 
 
-def test_what_cannot_run_is_named_with_the_reason(words_only: Equipment) -> None:
+def test_a_system_that_cannot_run_is_named_with_the_reason(words_only: Equipment) -> None:
     results = measure([tiny_corpus()], candidates(["all"], words_only), words_only, [], silent)
     assert {"clew", "bm25"} <= set(results.measured)
     assert results.not_run["dense"] == results.not_run["rrf"] == "there is no embedder: none is set"
@@ -136,7 +136,7 @@ def test_an_unknown_system_is_refused(equipment: Equipment) -> None:
         candidates(["clew", "nobody"], equipment)
 
 
-def test_a_foreign_system_that_fails_is_named_and_the_others_go_on(equipment: Equipment) -> None:
+def test_a_failing_foreign_system_is_named_and_the_others_go_on(equipment: Equipment) -> None:
     bad, good = Scripted(RuntimeError("no disk")), Scripted()
     listed = [Candidate("bad", lambda _: bad, foreign=True), Candidate("good", lambda _: good)]
     results = measure([tiny_corpus()], listed, equipment, [], silent)
@@ -147,7 +147,7 @@ def test_a_foreign_system_that_fails_is_named_and_the_others_go_on(equipment: Eq
 
 
 @pytest.mark.parametrize("failure", [NotAvailable("broken"), KeyboardInterrupt()])
-def test_what_fails_of_our_own_or_is_interrupted_stops_the_run_and_leaves_nothing(
+def test_a_failure_of_clew_or_an_interrupt_stops_the_run_and_leaves_nothing(
     equipment: Equipment, failure: Exception
 ) -> None:
     system = Scripted(failure)
@@ -168,7 +168,7 @@ def test_a_ranking_goes_as_deep_as_budgets_and_sessions_need(equipment: Equipmen
     assert set(short.limits) == {DEPTH}, "a ranking of all there is cannot be deeper"
 
 
-def test_clew_names_a_turn_once_wherever_it_was_kept(equipment: Equipment) -> None:
+def test_clew_ranks_a_turn_once_in_however_many_collections_it_is(equipment: Equipment) -> None:
     corpus = tiny_corpus()
     memory = ClewMemory(equipment.config, equipment.embedder)
     try:
@@ -184,7 +184,7 @@ def test_clew_names_a_turn_once_wherever_it_was_kept(equipment: Equipment) -> No
         memory.close()
 
 
-def test_a_turn_that_is_shown_in_part_does_not_count(equipment: Equipment) -> None:
+def test_a_turn_shown_in_part_does_not_count(equipment: Equipment) -> None:
     long = " ".join(f"Day {n} of the kayak trip on the lake." for n in range(200))
     corpus = Corpus("long", (Turn("t1", "s1", "user", None, long, START_MS),), ())
     memory = ClewMemory(equipment.config, equipment.embedder)
@@ -198,7 +198,7 @@ def test_a_turn_that_is_shown_in_part_does_not_count(equipment: Equipment) -> No
         memory.close()
 
 
-def test_a_search_that_lost_its_embedder_is_no_measurement(equipment: Equipment) -> None:
+def test_a_search_that_lost_its_embedder_is_not_measured(equipment: Equipment) -> None:
     class Failing(HashingEmbedder):
         def embed_query(self, text: str) -> Vectors:
             raise EmbedderFailed("gone")
@@ -212,7 +212,7 @@ def test_a_search_that_lost_its_embedder_is_no_measurement(equipment: Equipment)
         memory.close()
 
 
-def test_packs_are_measured_by_the_sort_of_their_memories(equipment: Equipment) -> None:
+def test_packs_are_measured_by_category_of_memory(equipment: Equipment) -> None:
     rows = [
         persistbench.Row("helps", "How do I revive my sourdough starter?", ("The user's sourdough starter died.",)),
         persistbench.Row("opinion", "Which tyre fits?", ("Ida likes tea.", "Jon was born in May.")),
@@ -223,7 +223,7 @@ def test_packs_are_measured_by_the_sort_of_their_memories(equipment: Equipment) 
 
 
 @given(st.lists(st.permutations(["a", "b", "c", "d", "e"]), min_size=1, max_size=4))
-def test_fusion_keeps_every_name_once_and_what_all_agree_on(rankings: list[list[str]]) -> None:
+def test_fusion_keeps_each_name_once_and_any_order_all_agree_on(rankings: list[list[str]]) -> None:
     found = fused(rankings)
     assert sorted(found) == ["a", "b", "c", "d", "e"]
     assert fused([rankings[0]] * 3) == rankings[0]
@@ -235,7 +235,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), min_siz
 
 
 @given(st.lists(texts, min_size=1, max_size=12), st.integers(1, 120))
-def test_a_plain_context_keeps_its_budget_and_holds_whole_lines(said: list[str], budget: int) -> None:
+def test_a_plain_context_stays_within_its_budget_and_holds_whole_lines(said: list[str], budget: int) -> None:
     counter = EstimatingCounter()
     turns = tuple(Turn(f"t{n}", "s1", "user", None, text, START_MS) for n, text in enumerate(said))
     ranked = [turn.name for turn in turns]
@@ -259,7 +259,7 @@ def counting() -> Counting:
     return Counting()
 
 
-def test_a_shared_embedder_works_once_a_text_and_gives_the_same_vectors(counting: Counting) -> None:
+def test_a_shared_embedder_embeds_each_text_once_and_gives_the_same_vectors(counting: Counting) -> None:
     shared = SharedEmbedder(counting)
     shared.prepare(["one", "two", "one"], lambda done, total: None)
     found = shared.embed_passages(["two", "three", "two"])
@@ -285,7 +285,7 @@ def test_vectors_can_be_kept_for_the_next_run_of_the_same_model(tmp_path: Path, 
         second.load(path)
 
 
-def test_the_report_says_nothing_of_addresses_and_folders(equipment: Equipment) -> None:
+def test_the_report_names_no_address_and_no_folder(equipment: Equipment) -> None:
     answer = of_corpora("locomo", Path("/private/x.json"), [], equipment, Results())
     assert "/private" not in repr(answer)
     assert not {"embedder_url", "embedder_key_env", "data_dir"} & set(answer["settings"])

@@ -57,7 +57,7 @@ def test_the_questions_about_the_session_are_of_three_kinds_in_equal_shares(sess
     assert kinds.total() >= 60
 
 
-def test_each_language_is_a_corpus_of_as_many_dialogues_as_were_read(talks: list[Corpus]) -> None:
+def test_each_language_is_one_corpus_of_the_stated_number_of_dialogues(talks: list[Corpus]) -> None:
     assert [corpus.name for corpus in talks] == ["zh", "ja", "ko"]
     for corpus in talks:
         assert len({turn.session for turn in corpus.turns}) == cjk.DIALOGUES
@@ -88,7 +88,7 @@ def test_no_question_is_asked_twice_or_copied_from_the_data(session: Corpus, tal
         assert not [text for text in texts if text.rstrip("?？") in said]
 
 
-def test_an_identifier_stands_in_the_answer_as_it_is_asked_for(session: Corpus, talks: list[Corpus]) -> None:
+def test_an_answer_contains_the_identifier_exactly_as_asked(session: Corpus, talks: list[Corpus]) -> None:
     for question in _identifiers(session):
         words = [word.strip("?,:") for word in question.text.split() if len(word.strip("?,:")) >= 5]
         assert any(word in _answers(session, question) for word in words), question.text
@@ -102,7 +102,7 @@ def test_an_identifier_stands_in_the_answer_as_it_is_asked_for(session: Corpus, 
     ("read", "folder", "file"),
     [(tools.read, "agent_sessions", tools.FILE), (cjk.read, "xpersona", Path(cjk.FILES["zh"]))],
 )
-def test_another_file_than_the_one_asked_about_is_refused(
+def test_a_file_other_than_the_labelled_one_is_refused(
     read: Callable[[Path], list[Corpus]], folder: str, file: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / file

@@ -1,4 +1,4 @@
-"""The benchmark of the gate, on a made-up folder: what it reads, and which labels it leaves alone."""
+"""The benchmark of the gate, on a made-up folder: the files it reads, and the labels it does not touch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return labels, data
 
 
-def test_the_unseen_labels_are_left_alone_unless_asked_for(folders: tuple[Path, Path]) -> None:
+def test_the_unseen_labels_are_read_only_on_request(folders: tuple[Path, Path]) -> None:
     seen = {row.name: row for row in measure(*folders, embedder="none").rows}
     assert seen["turns"].value == 3
     everything = {row.name: row for row in measure(*folders, unseen=True, embedder="none").rows}
@@ -49,12 +49,12 @@ def test_the_unseen_labels_are_left_alone_unless_asked_for(folders: tuple[Path, 
     assert everything["precision"].aim == everything["recall"].aim == 0.75
 
 
-def test_the_curve_falls_in_recall_as_the_threshold_rises(folders: tuple[Path, Path]) -> None:
+def test_recall_falls_as_the_threshold_rises(folders: tuple[Path, Path]) -> None:
     recalls = [point.recall for point in measure(*folders, embedder="none").curve]
     assert recalls == sorted(recalls, reverse=True)
 
 
-def test_another_file_than_the_labelled_one_is_refused(folders: tuple[Path, Path]) -> None:
+def test_a_file_other_than_the_labelled_one_is_refused(folders: tuple[Path, Path]) -> None:
     labels, data = folders
     write(data / "session.jsonl.gz", [{"message": {"role": "user", "content": "other"}}])
     with pytest.raises(InvalidInput, match="not the file that was labelled"):

@@ -1,4 +1,4 @@
-"""Who gets how many tokens, by example."""
+"""How a budget is divided among the sections, by example."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_soft_text_is_cut_as_a_prefix_even_where_a_later_piece_would_fit() -> No
 
 
 @pytest.mark.requirement("CONT-3")
-def test_guidance_that_is_too_long_does_not_keep_out_what_is_shorter() -> None:
+def test_a_rule_that_is_too_long_does_not_keep_out_a_shorter_one() -> None:
     assert plan(1000, base=0, guidance=[400, 60, 50, 40], shares=SHARES).guidance == Grant(100, 100, (1, 3))
 
 
@@ -90,7 +90,7 @@ def test_the_longest_prefix_stops_at_the_first_piece_that_does_not_fit() -> None
 
 
 @pytest.mark.requirement("CONT-3")
-def test_fitting_passes_over_what_does_not_fit() -> None:
+def test_fitting_skips_a_piece_that_does_not_fit() -> None:
     assert fitting([3, 9, 5, 1], 8) == ((0, 2), 8)
 
 

@@ -51,7 +51,7 @@ DEMANDS = st.builds(
 
 @pytest.mark.requirement("CONT-3", "CONT-4")
 @given(TOTAL, DEMANDS)
-def test_the_sum_is_the_total_or_the_plan_says_it_is_degraded(total: int, demand: Demand) -> None:
+def test_the_sections_add_up_to_the_total_or_the_plan_is_degraded(total: int, demand: Demand) -> None:
     allocation = demand.planned(total)
     assert (allocation.degraded is not None) == (demand.hard + demand.base > total)
     if allocation.degraded is None:
@@ -85,7 +85,7 @@ def test_hard_and_base_are_never_cut(total: int, demand: Demand) -> None:
 
 @pytest.mark.requirement("CONT-3")
 @given(TOTAL, DEMANDS)
-def test_no_section_passes_its_allowance_or_its_share(total: int, demand: Demand) -> None:
+def test_no_section_exceeds_its_allowance_or_its_share(total: int, demand: Demand) -> None:
     allocation = demand.planned(total)
     shares = demand.shares
     rounding = 1 + total / 1_000_000
@@ -115,7 +115,7 @@ def test_a_lower_section_gets_nothing_that_a_higher_one_could_have_used(total: i
 
 @pytest.mark.requirement("CONT-3")
 @given(TOTAL, DEMANDS)
-def test_what_a_lower_section_asks_for_never_changes_a_higher_one(total: int, demand: Demand) -> None:
+def test_the_demand_of_a_lower_section_never_changes_a_higher_one(total: int, demand: Demand) -> None:
     whole = demand.planned(total)
     alone = replace(demand, extension=[], guidance=[]).planned(total)
     assert alone.soft == whole.soft
@@ -144,7 +144,7 @@ def test_the_longest_prefix_fits_and_the_next_piece_would_not(sizes: list[int], 
 
 @pytest.mark.requirement("CONT-3")
 @given(PIECES, TOKENS)
-def test_what_fits_holds_at_least_the_longest_prefix(sizes: list[int], allowance: int) -> None:
+def test_fitting_takes_at_least_the_longest_prefix(sizes: list[int], allowance: int) -> None:
     taken, used = fitting(sizes, allowance)
     count, prefix = longest_prefix(sizes, allowance)
     assert taken[:count] == tuple(range(count))

@@ -32,7 +32,7 @@ def test_the_two_measured_points_get_the_same_similarity_with_every_model(points
 
 
 @given(profiles, st.lists(st.floats(width=32, allow_nan=True, allow_infinity=True), max_size=20))
-def test_every_number_maps_into_zero_to_one(points: tuple[float, float], values: list[float]) -> None:
+def test_every_number_maps_into_the_unit_interval(points: tuple[float, float], values: list[float]) -> None:
     assert all(math.isfinite(s) and 0 <= s <= 1 for s in similarity(Calibration(*points), *values))
 
 
@@ -42,12 +42,12 @@ def test_a_higher_cosine_never_has_a_lower_similarity(points: tuple[float, float
     assert mapped == sorted(mapped)
 
 
-def test_what_is_not_a_number_is_as_unlike_as_can_be() -> None:
+def test_a_cosine_that_is_no_number_has_the_least_similarity() -> None:
     assert similarity(Calibration(0.7, 0.95), math.nan, -math.inf) == [0.0, 0.0]
     assert similarity(Calibration(0.7, 0.95), math.inf) == similarity(Calibration(0.7, 0.95), 1.0)
 
 
-def test_a_model_that_embeds_queries_otherwise_has_its_own_points_for_them() -> None:
+def test_a_model_that_embeds_queries_in_another_way_has_separate_points_for_them() -> None:
     profile = Calibration(0.74, 0.95, query_unrelated=0.69, query_same_meaning=0.88)
     assert similarity(profile.of_queries, 0.69, 0.88) == pytest.approx([0.20, 0.85], abs=1e-4)
     assert similarity(profile, 0.88)[0] < 0.65
@@ -58,12 +58,12 @@ def test_a_model_that_embeds_queries_otherwise_has_its_own_points_for_them() -> 
     "points",
     [(0.5, 0.5), (0.9, 0.1), (math.nan, 0.5), (0.1, 1.5), (0.1, 0.8, 0.2, None), (0.1, 0.8, 0.9, 0.2)],
 )
-def test_points_that_make_no_sense_are_refused(points: tuple[float, ...]) -> None:
+def test_impossible_points_are_refused(points: tuple[float, ...]) -> None:
     with pytest.raises(InvalidInput):
         Calibration(*points)
 
 
-def test_the_shipped_sentences_are_enough_and_distinct() -> None:
+def test_the_shipped_sentences_are_distinct_and_enough() -> None:
     texts = calibration_texts()
     assert len(texts.unrelated) >= 60
     assert len(texts.same_meaning) >= 40

@@ -37,14 +37,14 @@ def test_two_ids_never_share_a_collection(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 513, "a\nb", "a\x00b", "\ud800"])
-def test_what_cannot_be_an_id_is_refused(bad: str) -> None:
+def test_an_invalid_id_is_refused(bad: str) -> None:
     with pytest.raises(InvalidInput):
         checked_id(bad, "id")
 
 
 @pytest.mark.requirement("STORE-3")
 @given(texts, texts, st.integers(0, 10**13), texts, texts)
-def test_ids_made_from_content_tell_contents_apart(one: str, other: str, ts: int, text: str, more: str) -> None:
+def test_different_contents_give_different_ids(one: str, other: str, ts: int, text: str, more: str) -> None:
     first = turn_id(one, Role.USER, ts, text)
     assert first == turn_id(one, Role.USER, ts, text)
     assert (turn_id(other, Role.USER, ts, more) == first) == ((other, more) == (one, text))

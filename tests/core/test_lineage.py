@@ -1,4 +1,4 @@
-"""Where a summary comes from, read back from its metadata, and the graph that makes."""
+"""The lineage of a summary, as its metadata records it, and the graph it forms."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_metadata_holds_the_keys_that_clients_read() -> None:
 
 
 @pytest.mark.parametrize("key", [key for key in lineage(1, "a").as_metadata() if key not in ("type", "decay_rate")])
-def test_a_part_that_is_missing_makes_it_no_lineage(key: str) -> None:
+def test_metadata_with_a_missing_part_is_no_lineage(key: str) -> None:
     metadata = lineage(1, "a").as_metadata()
     del metadata[key]
     assert read_lineage(metadata) is None
@@ -80,11 +80,11 @@ def test_a_part_that_is_missing_makes_it_no_lineage(key: str) -> None:
         ("prior_ids", "ab"), ("prior_ids", [None]),
     ],
 )  # fmt: skip
-def test_a_part_that_cannot_be_what_it_says_makes_it_no_lineage(key: str, value: object) -> None:
+def test_metadata_with_an_invalid_part_is_no_lineage(key: str, value: object) -> None:
     assert read_lineage(lineage(1, "a").as_metadata() | {key: value}) is None
 
 
-def test_only_a_summary_has_a_lineage_whatever_a_record_says_of_itself() -> None:
+def test_only_a_summary_has_a_lineage_whatever_its_metadata_says() -> None:
     claims = lineage(1, "a").as_metadata()
     assert lineage_of(record(Provenance.SUMMARY, claims)) == lineage(1, "a")
     for provenance in Provenance:
@@ -107,7 +107,7 @@ def test_parents_are_found_by_level_and_id() -> None:
     }  # fmt: skip
 
 
-def test_a_sound_graph_has_no_dangling_edge_and_no_circle() -> None:
+def test_a_sound_graph_has_no_dangling_edge_and_no_cycle() -> None:
     assert list(GRAPH.dangling()) == []
     assert GRAPH.cycle() == []
 
@@ -133,14 +133,14 @@ def test_an_edge_that_does_not_lead_one_level_down_dangles(broken: dict[str, Lin
     assert len(list(Graph(broken, {"a"}).dangling())) == 1
 
 
-def test_summaries_in_a_circle_are_named_and_following_them_ends() -> None:
+def test_a_cycle_of_summaries_is_named_and_traversal_ends() -> None:
     circle = Graph({"x": lineage(2, "y"), "y": lineage(3, "x"), "z": lineage(1, "a")}, {"a"})
     assert set(circle.cycle()) == {"x", "y"}
     assert circle.turns_under("x") == []
     assert circle.uncovered({"x", "y"}) == ["a"]
 
 
-def test_a_turn_with_the_id_of_a_summary_is_told_apart_by_its_level() -> None:
+def test_the_level_tells_a_turn_from_a_summary_with_the_same_id() -> None:
     named = Graph({"a": lineage(1, "b"), "top": lineage(1, "a")}, {"a", "b"})
     assert named.turns_under("top") == ["a"]
     assert named.turns_under("a") == ["b"]
@@ -152,7 +152,7 @@ def test_a_turn_under_two_summaries_is_reached_once() -> None:
     assert doubled.turns_under("top") == ["a", "b", "c", "d"]
 
 
-def test_a_very_deep_graph_is_followed_to_its_end() -> None:
+def test_a_very_deep_graph_is_traversed_to_its_end() -> None:
     levels = 5000
     deep = {
         str(level): replace(lineage(1, "a"), level=level, source_ids=(str(level - 1),)) for level in range(2, levels)

@@ -1,4 +1,4 @@
-"""Graphs grown the way compaction grows them lead back to every turn; damaged ones are noticed and end all the same."""
+"""Graphs that compaction builds lead back to every turn. In damaged ones, the damage is noticed and traversal ends."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_summary_reaches_as_many_turns_as_it_says_in_the_order_they_were_s
 
 
 @given(grown())
-def test_what_is_grown_has_no_dangling_edge_and_no_circle_and_one_parent_a_node(made: Grown) -> None:
+def test_a_grown_graph_has_no_dangling_edge_no_cycle_and_one_parent_per_node(made: Grown) -> None:
     assert list(made.graph.dangling()) == []
     assert made.graph.cycle() == []
     assert all(len(parents) == 1 for parents in made.graph.parents().values())
@@ -108,7 +108,7 @@ names = st.sampled_from(["a", "b", "c", "d"])
 
 
 @given(st.dictionaries(names, st.tuples(st.integers(1, 4), st.lists(names, min_size=1, max_size=4))), st.sets(names))
-def test_any_graph_however_tangled_is_followed_to_an_end_inside_the_history(
+def test_traversal_of_any_graph_ends_inside_the_history(
     drawn: dict[str, tuple[int, list[str]]], turns: set[str]
 ) -> None:
     graph = Graph({id_: lineage(level, sources, 1) for id_, (level, sources) in drawn.items()}, turns)

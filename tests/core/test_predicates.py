@@ -1,4 +1,4 @@
-"""The registry of predicates: what is built in, what the operator adds, and what is refused."""
+"""The registry of predicates: built-in ones, those of the operator, and those it refuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_built_in_predicates_say_how_many_values_they_take() -> None:
     ]  # fmt: skip
 
 
-def test_the_operator_adds_predicates_and_may_say_otherwise_of_those_that_are_there() -> None:
+def test_the_operator_adds_predicates_and_overrides_built_in_ones() -> None:
     known = registry(["lives_in=single", "uses=single"])
     assert known.is_single("lives_in")
     assert known.values["uses"] is Values.SINGLE
@@ -36,7 +36,7 @@ def test_a_predicate_is_known_however_it_is_written(written: str) -> None:
     assert registry().checked(written) == "depends_on"
 
 
-def test_an_unknown_predicate_is_refused_with_those_there_are() -> None:
+def test_an_unknown_predicate_is_refused_with_a_list_of_the_known_ones() -> None:
     with pytest.raises(
         InvalidInput, match=r"'likes' is no known predicate; there are configured_as, .*fact_predicates"
     ):

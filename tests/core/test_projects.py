@@ -1,4 +1,4 @@
-"""Projects: one name per repository however it is reached, else one per folder; never a path, never a credential."""
+"""Projects: one name per repository, whatever its address, else one per folder; never a path, never a credential."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_an_address_on_this_machine_names_no_repository(url: str) -> None:
     assert project_of_address(url) == ""
 
 
-def test_a_folder_goes_by_its_repository_and_so_does_every_folder_in_it(tmp_path: Path) -> None:
+def test_a_folder_and_every_folder_in_it_take_the_name_of_their_repository(tmp_path: Path) -> None:
     root = repository(tmp_path / "here", ("fork", "git@github.com:bo/atlas"), ("origin", "git@github.com:ada/atlas"))
     (root / "src" / "deep").mkdir(parents=True)
     assert project_at(str(root)) == project_at(str(root / "src" / "deep")) == "github.com/ada/atlas"
@@ -61,7 +61,7 @@ def test_a_folder_goes_by_its_repository_and_so_does_every_folder_in_it(tmp_path
     assert project_at(str(other)) == "github.com/ada/atlas"
 
 
-def test_a_worktree_is_of_the_same_project(tmp_path: Path) -> None:
+def test_a_worktree_belongs_to_the_same_project(tmp_path: Path) -> None:
     root = repository(tmp_path / "atlas", ("origin", "git@github.com:ada/atlas"))
     behind = root / ".git" / "worktrees" / "fix"
     behind.mkdir(parents=True)
@@ -94,7 +94,7 @@ def test_a_folder_whose_name_says_nothing_is_no_project(folder: str) -> None:
     assert project_at(folder) == ""
 
 
-def test_a_record_without_a_project_is_nowhere_else() -> None:
+def test_a_record_without_a_project_belongs_to_no_other_project() -> None:
     assert not is_elsewhere({}, "atlas")
     assert not is_elsewhere({"project": 7}, "atlas")
     assert not is_elsewhere({"project": "  "}, "atlas")
@@ -103,7 +103,7 @@ def test_a_record_without_a_project_is_nowhere_else() -> None:
 
 
 @given(st.text(), st.text())
-def test_no_text_breaks_it_and_sameness_has_no_direction(one: str, other: str) -> None:
+def test_comparing_projects_accepts_any_text_and_is_symmetric(one: str, other: str) -> None:
     assert same_project(one, one)
     assert same_project(one, other) == same_project(other, one)
     assert "@" not in project_of_address(one).partition("/")[0]
@@ -111,7 +111,7 @@ def test_no_text_breaks_it_and_sameness_has_no_direction(one: str, other: str) -
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=400))
-def test_any_configuration_of_git_is_read_without_harm(tmp_path_factory: pytest.TempPathFactory, config: str) -> None:
+def test_any_git_configuration_is_read_safely(tmp_path_factory: pytest.TempPathFactory, config: str) -> None:
     root = repository(tmp_path_factory.mktemp("any") / "atlas")
     (root / ".git" / "config").write_text(config, "utf-8")
     assert name_of(project_at(str(root)))

@@ -1,4 +1,4 @@
-"""How scores are made."""
+"""How scores are computed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_clock_that_runs_backwards_makes_nothing_newer_than_now() -> None:
 
 
 @pytest.mark.requirement("RANK-1")
-def test_lanes_are_weighed_and_a_missing_lane_is_filled_by_the_other() -> None:
+def test_lanes_are_weighted_and_the_other_replaces_a_missing_one() -> None:
     lexical, dense = np.array([1.0, 0.5], np.float32), np.array([0.0, np.nan], np.float32)
     assert fuse(lexical, dense, 0.0) == pytest.approx([LEXICAL_SHARE, 0.5])
     assert fuse(lexical, None, 0.0) == pytest.approx([1.0, 0.5])

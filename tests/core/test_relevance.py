@@ -1,4 +1,4 @@
-"""The floor of relevance: pure, monotone, and defined for whatever it is given."""
+"""The floor of relevance: pure, monotone, and defined for any input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ texts = st.text(max_size=60) | st.sampled_from(["", "hello", "the", "lamp lighth
 
 
 @given(several)
-def test_the_same_candidates_always_get_the_same_answer_one_each(given_: list[tuple[Shared, bool]]) -> None:
+def test_each_candidate_gets_one_answer_and_always_the_same(given_: list[tuple[Shared, bool]]) -> None:
     shared, may_lead = [one for one, _ in given_], [leads for _, leads in given_]
     kept = related(QUESTION, shared, may_lead)
     assert len(kept) == len(shared)
@@ -40,7 +40,7 @@ def test_the_same_candidates_always_get_the_same_answer_one_each(given_: list[tu
 
 
 @given(several, st.data())
-def test_to_share_more_never_keeps_anything_out(given_: list[tuple[Shared, bool]], data: st.DataObject) -> None:
+def test_sharing_more_never_excludes_a_candidate(given_: list[tuple[Shared, bool]], data: st.DataObject) -> None:
     finite = [(one, leads) for one, leads in given_ if not math.isnan(one.similarity + one.lexical)]
     shared, may_lead = [one for one, _ in finite], [leads for _, leads in finite]
     if not shared:
@@ -60,7 +60,7 @@ def test_to_share_more_never_keeps_anything_out(given_: list[tuple[Shared, bool]
 
 
 @given(several)
-def test_where_nothing_is_clear_nothing_is_kept_and_a_courtesy_keeps_nothing(
+def test_without_a_clear_candidate_nothing_is_kept_and_a_courtesy_keeps_nothing(
     given_: list[tuple[Shared, bool]],
 ) -> None:
     shared, may_lead = [one for one, _ in given_], [leads for _, leads in given_]
@@ -70,14 +70,14 @@ def test_where_nothing_is_clear_nothing_is_kept_and_a_courtesy_keeps_nothing(
 
 
 @given(texts)
-def test_whether_a_text_asks_nothing_is_known_for_any_text(text: str) -> None:
+def test_every_text_is_judged_on_whether_it_asks_something(text: str) -> None:
     assert asks_nothing(text) is asks_nothing(text)
     assert not asks_nothing(f"{text} where is the lighthouse")
 
 
 @given(st.lists(texts, min_size=1, max_size=6), texts, st.booleans(), st.booleans())
 @settings(max_examples=effort(20, 60), deadline=None)
-def test_what_texts_share_with_a_question_lies_in_range_whatever_they_are(
+def test_the_overlap_of_a_text_and_a_question_is_always_in_range(
     stored: list[str], asked: str, with_vectors: bool, zero: bool
 ) -> None:
     vectors = np.zeros((len(stored) + 1, 8), np.float32) if zero else np.eye(len(stored) + 1, 8, dtype=np.float32)
@@ -96,7 +96,7 @@ def test_what_texts_share_with_a_question_lies_in_range_whatever_they_are(
 
 
 @pytest.mark.parametrize("text", ["ok " * 60 + "x", "good to " * 25, "how are " * 25, "你好" * 100, "so very " * 24])
-def test_a_text_is_gone_through_once(text: str) -> None:
+def test_a_text_is_read_in_one_pass(text: str) -> None:
     """An ambiguous list of phrases takes a time that doubles with every word; this would never end."""
     assert not asks_nothing(text[:200])
 
@@ -109,5 +109,5 @@ def test_greetings_and_thanks_ask_for_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "hello world", "who am I?", "thanks, now fix the tests", "good themes"])
-def test_what_says_anything_else_may_ask_for_something(text: str) -> None:
+def test_any_other_text_may_ask_for_something(text: str) -> None:
     assert not asks_nothing(text)

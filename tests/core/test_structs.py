@@ -1,4 +1,4 @@
-"""Types that several threads read are known before any of them does."""
+"""Types that several threads decode are registered before the first thread needs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clew.faces.daemon import compat_params
 pytestmark = pytest.mark.requirement("RPC-2", "RPC-3")
 
 
-def test_every_type_of_the_wire_is_made_known_on_import() -> None:
+def test_every_wire_type_is_registered_on_import() -> None:
     read = {
         *api.REQUESTS.values(),
         *subclasses(api.Request),

@@ -1,4 +1,4 @@
-"""The name of a turn among all turns of its user: one for each, and it leads back."""
+"""The name of a turn among all turns of its user: unique, and it leads back to the turn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALIKE = ["a/b", "a%2Fb", "a%252Fb", "a%25b", "a%b"]
 ids = st.text(st.sampled_from("a/%25F"), min_size=1, max_size=8)
 
 
-def test_ids_that_look_like_one_another_written_otherwise_give_different_names() -> None:
+def test_ids_that_look_like_an_encoding_of_each_other_give_different_names() -> None:
     names = [turn_name("s", id_) for id_ in ALIKE]
     assert len(set(names)) == len(ALIKE)
     assert [id_of(name) for name in names] == ALIKE
@@ -30,7 +30,7 @@ def test_a_name_leads_back_to_its_session_and_its_id(session_id: str, id_: str) 
     assert (session_of(name), id_of(name)) == (session_id, id_)
 
 
-def test_turns_whose_ids_look_alike_are_kept_and_found_apart(memory: Memory) -> None:
+def test_turns_with_similar_ids_are_kept_and_found_separately(memory: Memory) -> None:
     texts = {id_: f"The crane number {number} lifts copper." for number, id_ in enumerate(ALIKE)}
     for id_, text in texts.items():
         memory.ingest("s", "user", text, user_id="ann", id=id_, ts=NOW_MS)

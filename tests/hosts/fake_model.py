@@ -14,7 +14,7 @@ from typing import Any, Self
 MODEL = "fake-1"
 DEFAULT_ANSWER = "Understood."
 HOST_NOTE = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
-"""How the host opens what it says in the user's name."""
+"""The first words of a message that the host writes in the user's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Asked:
 class FakeModel:
     """Serves chat completions, streamed or whole.
 
-    A reply is chosen by the question: the first script whose words stand in it gives its next one. So
+    A reply is chosen by the question: the first script whose words are in it gives its next one. So
     calls a host makes on the side never take the reply that was meant for a turn. Where no script fits, `default` says
     something.
     """
@@ -100,12 +100,12 @@ class FakeModel:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def script(self, words: str, *replies: Reply) -> None:
-        """Give these replies, one a request, where the words stand in the question."""
+        """Give these replies, one a request, for questions that contain the words."""
         with self._lock:
             self._scripts.insert(0, (words, deque(replies)))
 
     def asked(self, words: str = "") -> list[Asked]:
-        """The requests whose question holds the words, in the order they came."""
+        """The requests whose question contains the words, in order of arrival."""
         with self._lock:
             return [asked for asked in self._asked if words in asked.question]
 
@@ -161,12 +161,12 @@ _CHARS_A_TOKEN = 4
 
 
 def _tokens(text: str) -> int:
-    """About what a provider would count for English."""
+    """Roughly the count of a provider for English."""
     return -(-len(text) // _CHARS_A_TOKEN)
 
 
 def _usage(reply: Say | Use, asked: Asked) -> dict[str, int]:
-    """What a provider reports; a host goes by it."""
+    """The usage that a provider reports; a host relies on it."""
     said = _tokens(reply.text if isinstance(reply, Say) else json.dumps(reply.arguments))
     return {"prompt_tokens": asked.tokens, "completion_tokens": said, "total_tokens": asked.tokens + said}
 

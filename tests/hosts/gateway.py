@@ -84,7 +84,7 @@ class Home:
 
     @classmethod
     def make(cls, host: Host, folder: Path, model_url: str, **more: Any) -> Home:
-        """Settings for one scripted model, with `more` in the place of what they say of the same things."""
+        """Settings for one scripted model; `more` overrides them."""
         home = cls(host, folder, _free_port())
         home.settings.parent.mkdir(parents=True)
         home.settings.write_text(json.dumps(_settings(home, model_url) | more))
@@ -96,7 +96,7 @@ class Home:
 
     @property
     def plugins(self) -> dict[str, Any]:
-        """What the host's settings say of plugins now."""
+        """The current plugin settings of the host."""
         found: dict[str, Any] = json.loads(self.settings.read_text())["plugins"]
         return found
 
@@ -181,7 +181,7 @@ class Gateway:
 
 @contextmanager
 def running_gateway(home: Home) -> Iterator[Gateway]:
-    """A gateway that answers; stopped at the end."""
+    """A gateway that answers requests; stopped at the end."""
     gateway = Gateway(home)
     with home.log.open("wb") as log:
         process = subprocess.Popen(
@@ -204,7 +204,7 @@ def running_gateway(home: Home) -> Iterator[Gateway]:
 
 
 def eventually(found: Callable[[], T], timeout_s: float = ANSWER_S) -> T:
-    """The first truthy value of a condition that something else will fulfil."""
+    """Waits for a condition that another process fulfils; returns its first truthy value."""
     deadline = time.monotonic() + timeout_s
     while not (value := found()):
         if time.monotonic() > deadline:
@@ -214,14 +214,14 @@ def eventually(found: Callable[[], T], timeout_s: float = ANSWER_S) -> T:
 
 
 def settles(read: Callable[[], object], expected: object) -> None:
-    """Asserts that what something else is still writing comes to be this, and no more than this."""
+    """Waits until what another process writes equals this, and asserts that it stays so."""
     with suppress(AssertionError):
         eventually(lambda: read() == expected, SETTLE_S)
     assert read() == expected
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask it to end; where it does not, end it with all it has started."""
+    """Asks the process to end; kills it with its children where it does not."""
     process.terminate()
     try:
         process.wait(ANSWER_S)
@@ -241,7 +241,7 @@ def _request(wire: WebSocket, method: str, params: object) -> Any:
 
 
 def _introduction() -> dict[str, Any]:
-    """What a program on the gateway's own machine says of itself."""
+    """How a program on the gateway's own machine introduces itself."""
     client = {"id": "gateway-client", "version": "1", "platform": "linux", "mode": "backend"}
     return {
         "minProtocol": 4,

@@ -1,4 +1,4 @@
-"""A wire tap between a client and a daemon: keeps what was asked, and can lose an answer on its way back."""
+"""A wire tap between a client and a daemon: records requests, and can drop an answer on its way back."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Relay:
             _hang_up(sock)
 
     def lose_answer(self, method: str) -> None:
-        """The daemon will do what it is asked next by this method, and the client will not learn of it."""
+        """The daemon carries out the next request of this method, and the client gets no answer."""
         with self._lock:
             self._to_lose.add(method)
 
     def requests(self, method: str | None = None) -> list[dict[str, Any]]:
-        """What passed so far, of one method or of all."""
+        """The requests so far, of one method or of all."""
         with self._lock:
             return [request for request in self._requests if method in (None, request.get("method"))]
 
@@ -64,7 +64,7 @@ class Relay:
         return Handler
 
     def _join(self, client: socket.socket, daemon: socket.socket) -> None:
-        """Carry lines both ways until either side hangs up, then hang up the other."""
+        """Carries lines both ways until one side hangs up, then hangs up on the other."""
         lost: set[Any] = set()
         with self._lock:
             self._open |= {client, daemon}

@@ -42,7 +42,7 @@ class DaemonSeat:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """The daemon stands still: its socket takes requests, and nobody answers."""
+        """Pauses the daemon: its socket takes requests, and nobody answers."""
         self._daemon.process.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -74,7 +74,7 @@ class Stage:
         return session_id
 
     def turns(self, key: str) -> tuple[RecordView, ...]:
-        """Everything the store holds of a session, in order."""
+        """All turns of a session in the store, in order."""
         return self.records(f"session_raw:{self.session_id(key)}")
 
     def records(self, collection: str) -> tuple[RecordView, ...]:
@@ -91,7 +91,7 @@ class Stage:
 
 @contextmanager
 def staged(model: FakeModel | None = None, **settings: Any) -> Iterator[Stage]:
-    """The scene, ready to play, with a model and settings of the host; everything it started is stopped at the end."""
+    """The scene, ready to use, with the given model and host settings; at the end, everything it started is stopped."""
     host = installed_host()
     with ExitStack() as owned:
         folder = owned.enter_context(short_folder())

@@ -32,7 +32,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What the bot said, and in which chat."""
+    """A message of the bot, and its chat."""
 
     chat: int
     text: str

@@ -1,4 +1,4 @@
-"""As much of a WebSocket as talking to a gateway on loopback takes: text frames, pings, one thread."""
+"""The part of WebSocket that a client of a gateway on loopback needs: text frames, pings, one thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MASKED = 0x80
 
 
 class WebSocket:
-    """A client's end. What it sends is masked, as the protocol asks of clients."""
+    """The client side. It masks its frames, as the protocol requires of clients."""
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
         self._sock = socket.create_connection((host, port), timeout_s)

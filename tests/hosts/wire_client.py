@@ -37,7 +37,7 @@ class WireClient:
 
     @classmethod
     def connect(cls, endpoint: str) -> Self:
-        """Connect to what the daemon printed: `unix:/path/to.sock` or `tcp:127.0.0.1:PORT`."""
+        """Connects to the endpoint that the daemon printed: `unix:/path/to.sock` or `tcp:127.0.0.1:PORT`."""
         kind, _, place = endpoint.partition(":")
         if kind == "unix":
             sock = socket.socket(socket.AF_UNIX)
@@ -59,7 +59,7 @@ class WireClient:
         return self.send(method, params).result(TIMEOUT_S)
 
     def send(self, method: str, params: dict[str, Any], request_id: int | str | None = None) -> Future[Any]:
-        """The coming result. Raises what `call` would when it is asked for."""
+        """A future of the result. It raises the same errors as `call`."""
         own_id = next(self._numbers) if request_id is None else request_id
         outcome: Future[Any] = Future()
         self._waiting[own_id] = outcome

@@ -1,4 +1,4 @@
-"""The loaded indexes: as many as there are collections to look into, however many came and went."""
+"""The loaded indexes: one for each collection with members, however many came and went."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conftest import OpenMemory
 pytestmark = pytest.mark.requirement("RPC-2", "STORE-5")
 
 
-def test_collections_that_are_emptied_leave_no_indexes_behind(open_memory: OpenMemory) -> None:
+def test_emptied_collections_leave_no_index_behind(open_memory: OpenMemory) -> None:
     memory = open_memory()
     for number in range(4 * FEW_INDEXES):
         memory.put(f"user:u{number}", "1", "The port is 8080.")
@@ -19,7 +19,7 @@ def test_collections_that_are_emptied_leave_no_indexes_behind(open_memory: OpenM
         assert len(memory._parts.indexes) <= FEW_INDEXES + 1
 
 
-def test_purged_sessions_leave_no_indexes_behind(open_memory: OpenMemory) -> None:
+def test_purged_sessions_leave_no_index_behind(open_memory: OpenMemory) -> None:
     memory = open_memory()
     for number in range(FEW_INDEXES):
         memory.ingest(f"s{number}", "user", "We decided to use Postgres.", user_id="ana")
@@ -40,7 +40,7 @@ def test_indexes_of_collections_with_members_are_kept(open_memory: OpenMemory) -
     assert len(cache) == len(names)
 
 
-def test_many_small_indexes_count_for_what_they_take(open_memory: OpenMemory) -> None:
+def test_many_small_indexes_count_for_the_memory_they_take(open_memory: OpenMemory) -> None:
     memory = open_memory()
     cache = IndexCache(memory._parts.store, max_bytes=100_000)
     for number in range(50):

@@ -36,7 +36,7 @@ def rows(items: list[tuple[str, np.ndarray | None]]) -> list[FeedRow]:
     ]
 
 
-def built(feed_rows: list[FeedRow]) -> CollectionIndex:
+def build_index(feed_rows: list[FeedRow]) -> CollectionIndex:
     index = CollectionIndex()
     index.apply(Feed(len(feed_rows), False, feed_rows))
     return index
@@ -56,7 +56,7 @@ def ask(index: CollectionIndex, text: str, vector: np.ndarray | None, limit: int
 @pytest.mark.requirement("STORE-4", "RANK-3")
 @given(members, texts, vectors, st.data())
 @settings(max_examples=effort(37, 150))
-def test_an_index_grown_bit_by_bit_answers_to_the_last_bit_like_one_built_at_once(
+def test_an_index_grown_step_by_step_answers_exactly_like_one_built_at_once(
     items: list[tuple[str, np.ndarray | None]], question: str, vector: np.ndarray, data: st.DataObject
 ) -> None:
     whole = rows(items)
@@ -67,7 +67,7 @@ def test_an_index_grown_bit_by_bit_answers_to_the_last_bit_like_one_built_at_onc
         if row.vector is not None:
             grown.apply(Feed(row.seq, False, (), (), [(row.seq, row.vector)]))
     grown.apply(Feed(len(whole) + len(gone), False, (), sorted(gone)))
-    fresh = built([row for row in whole if row.seq not in gone])
+    fresh = build_index([row for row in whole if row.seq not in gone])
     assert grown.equals(fresh)
     assert ask(grown, question, vector) == ask(fresh, question, vector)
 
@@ -77,7 +77,7 @@ def test_an_index_grown_bit_by_bit_answers_to_the_last_bit_like_one_built_at_onc
 def test_lexical_scores_are_bm25_as_a_share_of_a_full_match(
     items: list[tuple[str, np.ndarray | None]], question: str
 ) -> None:
-    index = built(rows(items))
+    index = build_index(rows(items))
     documents = [analyse(text) for text, _ in items]
     asked = analyse_query(question)
     terms = (*asked.words, *asked.exact)
@@ -105,7 +105,7 @@ def test_every_score_is_in_the_unit_interval_and_finite(
     items: list[tuple[str, np.ndarray | None]], question: str, vector: np.ndarray | None
 ) -> None:
     for found in search(
-        built(rows(items)),
+        build_index(rows(items)),
         Query(
             analyse_query(question), None if vector is None else to_grid(vector)[0], CALIBRATION, 0, Weights(1, 0, 0)
         ),
@@ -120,7 +120,7 @@ def test_every_score_is_in_the_unit_interval_and_finite(
 @pytest.mark.requirement("STORE-1", "RANK-1")
 @given(members, st.lists(texts, max_size=8), texts)
 @settings(max_examples=effort(20, 60))
-def test_what_is_in_one_collection_changes_no_score_in_another(
+def test_the_members_of_one_collection_change_no_score_in_another(
     mine: list[tuple[str, np.ndarray | None]], theirs: list[str], question: str
 ) -> None:
     store = MemoryStore()
@@ -135,7 +135,7 @@ def test_what_is_in_one_collection_changes_no_score_in_another(
 
 @pytest.mark.requirement("RANK-3")
 @given(st.lists(vectors, min_size=1, max_size=40), vectors)
-def test_a_cosine_is_the_same_number_in_any_company_and_near_the_true_one(
+def test_a_cosine_does_not_depend_on_other_members_and_is_near_the_true_one(
     stored: list[np.ndarray], question: np.ndarray
 ) -> None:
     query = to_grid(question)[0]
@@ -151,7 +151,7 @@ def test_a_cosine_is_the_same_number_in_any_company_and_near_the_true_one(
 
 
 @pytest.mark.requirement("RANK-2")
-def test_vectors_that_are_zero_or_not_finite_are_near_to_nothing() -> None:
+def test_vectors_that_are_zero_or_not_finite_are_similar_to_nothing() -> None:
     for bad in ([0, 0, 0, 0], [np.nan] * 4, [np.inf, 0, 0, 0]):
         grid = to_grid(np.array(bad, np.float32))
         assert np.isfinite(grid).all()
@@ -159,7 +159,7 @@ def test_vectors_that_are_zero_or_not_finite_are_near_to_nothing() -> None:
 
 
 @pytest.mark.requirement("STORE-4")
-def test_the_cache_keeps_to_its_bytes_and_loads_again_what_it_let_go() -> None:
+def test_the_cache_stays_within_its_bytes_and_reloads_an_evicted_index() -> None:
     store = MemoryStore()
     for user in range(20):
         store.put([record(f"fox number {n}", id=str(n), collection=f"user:{user}") for n in range(30)])
@@ -173,7 +173,7 @@ def test_the_cache_keeps_to_its_bytes_and_loads_again_what_it_let_go() -> None:
             assert cache.nbytes <= 30_000
 
 
-def test_an_index_crowded_by_the_dead_is_built_anew() -> None:
+def test_an_index_with_many_removed_members_is_rebuilt() -> None:
     store = MemoryStore()
     cache = IndexCache(store, 1 << 24)
     store.put([record(f"fox {n}", id=str(n)) for n in range(1100)])
@@ -186,7 +186,7 @@ def test_an_index_crowded_by_the_dead_is_built_anew() -> None:
 
 
 @pytest.mark.requirement("RANK-3")
-def test_a_request_sees_a_collection_as_it_was_at_its_first_look_and_the_next_one_as_it_is_then() -> None:
+def test_a_request_sees_one_state_of_a_collection_and_the_next_request_the_newer_one() -> None:
     store = MemoryStore()
     cache = IndexCache(store, 1 << 20)
     sizes = []
@@ -208,7 +208,7 @@ def test_a_request_sees_a_collection_as_it_was_at_its_first_look_and_the_next_on
     assert sizes == [1, 1, 1, 2, 3]
 
 
-def test_a_request_under_way_sees_what_was_forgotten_as_it_is_then() -> None:
+def test_a_request_under_way_sees_the_new_state_of_a_forgotten_collection() -> None:
     store = MemoryStore()
     cache = IndexCache(store, 1 << 20)
     store.put([record("fox", id="1")])

@@ -1,4 +1,4 @@
-"""Age in the ranking: of two that are equally near the newer stands first, and each scope forgets at its own pace."""
+"""Age in the ranking: of two equally similar records the newer ranks first, and each scope ages at its own pace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.requirement("RANK-1", "RANK-2")
 HOUR_MS = 3_600_000
 TEXT = "The copper kettle stands on the stove."
 RATES = {Scope.SESSION: 1e-4, Scope.USER: 1e-5, Scope.GLOBAL: 2e-6}
-"""Per second of age, as the specification has them."""
+"""Per second of age, from the specification."""
 
 PLACES = {Scope.SESSION: "session:s", Scope.USER: "user:ann", Scope.GLOBAL: "global"}
 
@@ -40,7 +40,7 @@ def test_recency_falls_with_every_second_of_age(rate: float, age_s: int) -> None
 
 
 @pytest.mark.parametrize("scope", RATES)
-def test_what_is_found_has_the_recency_of_its_age_and_scope(memory: Memory, scope: Scope) -> None:
+def test_a_hit_has_the_recency_of_its_age_and_scope(memory: Memory, scope: Scope) -> None:
     keep(memory, scope, {"old": 24 * HOUR_MS, "new": HOUR_MS})
     hits = memory.search("copper kettle", collections=[PLACES[scope]]).hits
     shown = {hit.record.id: hit.scores.recency for hit in hits}
@@ -49,7 +49,7 @@ def test_what_is_found_has_the_recency_of_its_age_and_scope(memory: Memory, scop
 
 
 @pytest.mark.parametrize("scope", RATES)
-def test_of_two_that_are_equally_near_the_newer_scores_higher(memory: Memory, scope: Scope) -> None:
+def test_of_two_equally_similar_records_the_newer_scores_higher(memory: Memory, scope: Scope) -> None:
     keep(memory, scope, {"a": 3 * HOUR_MS, "b": 2 * HOUR_MS, "c": HOUR_MS})
     hits = memory.search("copper kettle", collections=[PLACES[scope]]).hits
     scores = [hit.scores.score for hit in hits]
@@ -69,7 +69,7 @@ def test_an_hour_counts_most_in_a_session_and_least_for_all(open_memory: OpenMem
     assert lost[Scope.SESSION] > lost[Scope.USER] > lost[Scope.GLOBAL] > 0
 
 
-def test_the_clock_moves_on_and_what_stood_still_grows_older(memory: Memory, clock: FixedClock) -> None:
+def test_a_record_ages_as_the_clock_moves_on(memory: Memory, clock: FixedClock) -> None:
     keep(memory, Scope.USER, {"a": 0})
     for hours in (0, 10, 100):
         clock.ms = NOW_MS + hours * HOUR_MS
@@ -77,7 +77,7 @@ def test_the_clock_moves_on_and_what_stood_still_grows_older(memory: Memory, clo
         assert hit.scores.recency == pytest.approx(math.exp(-1e-5 * hours * 3600), rel=1e-4)
 
 
-def test_a_context_and_a_pack_show_the_newer_of_two_equals_first(memory: Memory) -> None:
+def test_a_context_and_a_pack_show_the_newer_of_two_equal_texts_first(memory: Memory) -> None:
     """One and the same text is shown once: the newer one stays."""
     keep(memory, Scope.USER, {"a": 48 * HOUR_MS, "b": HOUR_MS})
     hits = memory.assemble("new", query="Where is the copper kettle?", user_id="ann").recalled

@@ -1,4 +1,4 @@
-"""The search takes short cuts; what it finds is what looking at every member, one by one, would find."""
+"""The search takes short cuts, and still finds the same as a look at every member."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _index(case: Case) -> CollectionIndex:
 
 @given(cases())
 @settings(max_examples=effort(37, 150), deadline=None)
-def test_a_search_finds_what_looking_at_every_member_finds(case: Case) -> None:
+def test_a_search_finds_the_same_as_a_look_at_every_member(case: Case) -> None:
     index = _index(case)
     found = search(index, case.query, Scope.USER, DECAY, case.limit, excluded=case.excluded)
     assert found == _by_looking_at_all(index, case)
@@ -108,9 +108,7 @@ def test_a_search_before_a_place_leaves_out_that_place_and_those_behind_it(case:
 
 @given(cases(), st.lists(st.integers(1, 40), unique=True, max_size=6), st.booleans(), st.sampled_from([1, 2, 64]))
 @settings(max_examples=effort(100, 400), deadline=None)
-def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
-    case: Case, late: list[int], warm: bool, block: int
-) -> None:
+def test_a_quick_look_changes_only_ranks_that_do_not_count(case: Case, late: list[int], warm: bool, block: int) -> None:
     """Vectors may come or change after the quick look was made."""
     with (
         patch.object(collection, "COARSE_FROM", 1),
@@ -132,8 +130,8 @@ def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
 
 @given(st.integers(1, 400), st.floats(0, 3), st.randoms(use_true_random=False))
 @settings(max_examples=effort(26, 80), deadline=None)
-def test_bounds_of_a_quick_look_hold(count: int, together: float, chance: object) -> None:
-    """However close together all vectors are: then what sets them apart is all that is rounded."""
+def test_the_bounds_of_a_quick_look_hold(count: int, together: float, chance: object) -> None:
+    """Even where all vectors are so close together that they differ only in what is rounded."""
     numbers = np.random.default_rng(chance.getrandbits(32))  # type: ignore[attr-defined]
     shared = together * numbers.standard_normal(DIMENSIONS)
     rows = to_grid((shared + numbers.standard_normal((count, DIMENSIONS))).astype(np.float32)).astype(DTYPE)
@@ -145,7 +143,7 @@ def test_bounds_of_a_quick_look_hold(count: int, together: float, chance: object
     assert float((most - least).max()) < 0.1
 
 
-def test_a_quick_look_is_taken_where_there_is_much_to_look_at_and_ranks_the_best() -> None:
+def test_a_large_collection_gets_a_quick_look_that_ranks_the_best_members() -> None:
     numbers = np.random.default_rng(3)
     blobs = encode(numbers.standard_normal((collection.COARSE_FROM, 32)).astype(np.float32))
     rows = [FeedRow(seq, 0, pack(analyse("")), blob) for seq, blob in enumerate(blobs, 1)]
@@ -164,7 +162,7 @@ def _without_rank(candidate: Candidate) -> Candidate:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_rounding_that_makes_members_tie_leaves_none_of_them_out(seed: int) -> None:
+def test_members_that_tie_after_rounding_are_all_found(seed: int) -> None:
     numbers = np.random.default_rng(seed)
     query = numbers.standard_normal(DIMENSIONS).astype(np.float32)
     near = query + 0.002 * numbers.standard_normal((2000, DIMENSIONS)).astype(np.float32)
@@ -179,7 +177,7 @@ def test_rounding_that_makes_members_tie_leaves_none_of_them_out(seed: int) -> N
         assert search(_index(case), asked, Scope.USER, DECAY, limit) == _by_looking_at_all(_index(case), case)
 
 
-def test_where_the_nearest_are_left_out_those_behind_them_are_found() -> None:
+def test_with_the_nearest_members_excluded_the_next_ones_are_found() -> None:
     angles = np.linspace(0.0, 1.0, 60, dtype=np.float32)
     flat = np.zeros((len(angles), DIMENSIONS - 2), np.float32)
     blobs = encode(np.column_stack((np.cos(angles), np.sin(angles), flat)))
@@ -197,7 +195,7 @@ def test_where_the_nearest_are_left_out_those_behind_them_are_found() -> None:
 
 
 def _by_looking_at_all(index: CollectionIndex, case: Case) -> list[Candidate]:
-    """Every member scored and put in order, with none left out beforehand."""
+    """Scores and sorts every member, and skips none beforehand."""
     lane, dense = index.lexical(case.query.terms), _dense(case)
     similarity = fuse(lane.scores, dense, lane.exact_share)
     times = np.array([row.ts_ms for row in case.rows])

@@ -1,4 +1,4 @@
-"""Turns are ranked by what stands around them, too: by example."""
+"""Surroundings take part in the ranking of turns, by example."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def query(text: str, now_ms: int = MAY_10_2023_MS) -> Query:
     return Query(analyse_query(text), None, None, now_ms, SIMILARITY_ALONE, dates)
 
 
-def found(index: CollectionIndex, asked: Query | str, excluded: Sequence[int] = ()) -> dict[int, Candidate]:
-    """What is found, best first, by its place."""
+def find_by_place(index: CollectionIndex, asked: Query | str, excluded: Sequence[int] = ()) -> dict[int, Candidate]:
+    """The places of the hits, best first."""
     asked = query(asked) if isinstance(asked, str) else asked
     return {item.seq: item for item in search(index, asked, Scope.USER, 0.0, 50, excluded=excluded)}
 
@@ -53,70 +53,70 @@ def found(index: CollectionIndex, asked: Query | str, excluded: Sequence[int] = 
 
 
 def test_an_answer_is_found_by_the_question_before_it() -> None:
-    by_place = found(index_of(talk(*FILLER[:3], QUESTION, ANSWER, *FILLER[3:])), ASKED)
+    by_place = find_by_place(index_of(talk(*FILLER[:3], QUESTION, ANSWER, *FILLER[3:])), ASKED)
     assert list(by_place)[:2] == [4, 5]
     assert by_place[5].lexical == 0.0
     assert by_place[5].context >= LEAST_ADDED
     assert by_place[5].similarity == pytest.approx(by_place[5].context)
 
 
-def test_what_follows_a_statement_answers_nothing() -> None:
-    assert list(found(index_of(talk(*FILLER[:3], STATEMENT, ANSWER, *FILLER[3:])), ASKED)) == [4]
+def test_a_turn_after_a_statement_is_no_answer() -> None:
+    assert list(find_by_place(index_of(talk(*FILLER[:3], STATEMENT, ANSWER, *FILLER[3:])), ASKED)) == [4]
 
 
-def test_a_question_far_before_the_end_of_a_turn_is_not_what_the_next_one_answers() -> None:
+def test_the_next_turn_does_not_answer_a_question_far_before_the_end() -> None:
     long = QUESTION + " " + "Anyway, the weather was fine and we sat outside for hours. " * 3
-    assert list(found(index_of(talk(*FILLER[:3], long, ANSWER)), ASKED)) == [4]
+    assert list(find_by_place(index_of(talk(*FILLER[:3], long, ANSWER)), ASKED)) == [4]
 
 
-def test_of_two_that_are_alike_the_one_among_others_that_fit_is_ahead() -> None:
+def test_of_two_similar_turns_the_one_with_relevant_neighbours_is_ahead() -> None:
     alone = talk(*FILLER[:4], "the harbour", *FILLER[2:])
     among = talk("a harbour with boats", "the harbour", "harbour lights", session="t")
-    by_place = found(index_of([*alone, *among]), "the harbour boats")
+    by_place = find_by_place(index_of([*alone, *among]), "the harbour boats")
     second = len(alone) + 2
     assert by_place[second].lexical == by_place[5].lexical
     assert list(by_place).index(second) < list(by_place).index(5)
 
 
-def test_a_question_of_another_session_lends_nothing() -> None:
+def test_a_question_of_another_session_adds_nothing() -> None:
     turns = [*talk(*FILLER[:3], QUESTION), *talk(ANSWER, *FILLER[3:], session="t")]
-    assert 5 not in found(index_of(turns), ASKED)
+    assert 5 not in find_by_place(index_of(turns), ASKED)
 
 
-def test_sessions_that_take_turns_keep_their_own_neighbours() -> None:
+def test_interleaved_sessions_keep_their_own_neighbours() -> None:
     first = talk(FILLER[0], QUESTION, ANSWER, FILLER[1], session="a")
     second = talk(FILLER[2], FILLER[3], "Nobody knows.", FILLER[4], session="b")
     mixed = [turn for pair in zip(first, second, strict=True) for turn in pair]
-    assert list(found(index_of(mixed), ASKED))[:2] == [3, 5]
-    assert 6 not in found(index_of(mixed), ASKED)
+    assert list(find_by_place(index_of(mixed), ASKED))[:2] == [3, 5]
+    assert 6 not in find_by_place(index_of(mixed), ASKED)
 
 
-def test_those_beside_a_turn_that_has_left_stand_side_by_side() -> None:
+def test_the_turns_beside_a_removed_turn_become_neighbours() -> None:
     turns = talk(*FILLER[:3], QUESTION, FILLER[3], FILLER[4], ANSWER)
-    assert 7 not in found(index_of(turns), ASKED)
-    assert list(found(index_of(turns, removed=[5, 6]), ASKED)) == [4, 7]
-    assert list(found(index_of(turns, removed=[6, 5, 4]), ASKED)) == []
+    assert 7 not in find_by_place(index_of(turns), ASKED)
+    assert list(find_by_place(index_of(turns, removed=[5, 6]), ASKED)) == [4, 7]
+    assert list(find_by_place(index_of(turns, removed=[6, 5, 4]), ASKED)) == []
 
 
 @pytest.mark.requirement("PACK-4")
-def test_a_turn_that_is_left_out_lends_nothing_to_those_beside_it() -> None:
+def test_an_excluded_turn_adds_nothing_to_its_neighbours() -> None:
     index = index_of(talk(*FILLER[:3], QUESTION, ANSWER, "children, many children", *FILLER[3:]))
-    by_place = found(index, ASKED, excluded=[4])
+    by_place = find_by_place(index, ASKED, excluded=[4])
     assert 4 not in by_place
     assert 5 not in by_place
 
 
 @pytest.mark.parametrize("collection", ["session:s", "session_raw:s", "turns:u"])
-def test_every_collection_of_turns_is_ranked_so(collection: str) -> None:
-    assert 5 in found(index_of(talk(*FILLER[:3], QUESTION, ANSWER), collection), ASKED)
+def test_every_collection_of_turns_is_ranked_by_surroundings(collection: str) -> None:
+    assert 5 in find_by_place(index_of(talk(*FILLER[:3], QUESTION, ANSWER), collection), ASKED)
 
 
 @pytest.mark.parametrize("collection", ["user:u", "global", "lore", "ledger:user:u", "elevated:u", ""])
-def test_what_is_not_a_turn_has_nothing_beside_it(collection: str) -> None:
+def test_a_record_that_is_no_turn_has_no_neighbours(collection: str) -> None:
     turns = [replace(turn, speaker="Ana") for turn in talk(*FILLER[:3], QUESTION, ANSWER, STATEMENT)]
     asked = query("how many children has Ana since 2023-05-10?", MAY_10_2023_MS + 9 * DAY_MS)
-    by_place = found(index_of(turns, collection), asked)
-    assert by_place == found(index_of(turns, ""), asked)
+    by_place = find_by_place(index_of(turns, collection), asked)
+    assert by_place == find_by_place(index_of(turns, ""), asked)
     assert by_place
     assert all(item.context == 0.0 and item.similarity == item.lexical for item in by_place.values())
 
@@ -124,59 +124,59 @@ def test_what_is_not_a_turn_has_nothing_beside_it(collection: str) -> None:
 # --- its session --------------------------------------------------------------------------------------
 
 
-def test_a_session_whose_words_fit_lifts_its_turns() -> None:
+def test_a_session_with_matching_words_lifts_its_turns() -> None:
     fitting = talk("a harbour with boats and boats", *FILLER[:4], "the old harbour", session="a")
     other = talk("a meadow with cows and cows", *FILLER[:4], "the old harbour", session="b")
-    by_place = found(index_of([*fitting, *other]), "harbour boats")
+    by_place = find_by_place(index_of([*fitting, *other]), "harbour boats")
     assert by_place[6].lexical == by_place[12].lexical
     assert by_place[6].context > 0.0 > by_place[12].context
 
 
-def test_what_is_left_out_is_no_word_of_its_session() -> None:
+def test_an_excluded_turn_adds_no_word_to_its_session() -> None:
     told = talk("harbour boats, boats in the harbour", *FILLER[:4], "the old harbour", session="a")
     other = talk("a meadow with cows and cows", *FILLER[:4], "the old harbour", session="b")
-    by_place = found(index_of([*told, *other]), "harbour boats", excluded=[1])
+    by_place = find_by_place(index_of([*told, *other]), "harbour boats", excluded=[1])
     assert by_place[6].context <= by_place[12].context
 
 
 # --- who spoke ------------------------------------------------------------------------------------------
 
 
-def spoken_by(*speakers: str) -> CollectionIndex:
+def index_of_speakers(*speakers: str) -> CollectionIndex:
     return index_of([Said("I like the harbour.", f"s{n}", speaker) for n, speaker in enumerate(speakers)])
 
 
 def lifts(index: CollectionIndex, text: str) -> dict[int, float]:
     """What the names in a query add to each turn."""
     asked = query(text)
-    nameless = found(index, replace(asked, terms=replace(asked.terms, names=())))
-    return {seq: item.context - nameless[seq].context for seq, item in sorted(found(index, asked).items())}
+    nameless = find_by_place(index, replace(asked, terms=replace(asked.terms, names=())))
+    return {seq: item.context - nameless[seq].context for seq, item in sorted(find_by_place(index, asked).items())}
 
 
-def test_the_turns_of_the_speaker_who_is_named_are_lifted_and_the_others_fall_as_much() -> None:
-    added = lifts(spoken_by("Ana", "Ben", "Cleo", "Ana"), "what does Ana's heart want from the harbour?")
+def test_naming_a_speaker_lifts_their_turns_and_lowers_the_others_as_much() -> None:
+    added = lifts(index_of_speakers("Ana", "Ben", "Cleo", "Ana"), "what does Ana's heart want from the harbour?")
     assert added == pytest.approx({1: SPEAKER / 2, 2: -SPEAKER / 2, 3: -SPEAKER / 2, 4: SPEAKER / 2}, abs=1e-6)
 
 
 @pytest.mark.parametrize("text", ["did Ana and Ben see the harbour?", "did Dora see the harbour?", "the harbour"])
-def test_two_names_and_none_lift_nobody(text: str) -> None:
-    assert set(lifts(spoken_by("Ana", "Ben", "Cleo"), text).values()) == {0.0}
+def test_two_names_or_none_lift_nobody(text: str) -> None:
+    assert set(lifts(index_of_speakers("Ana", "Ben", "Cleo"), text).values()) == {0.0}
 
 
 @pytest.mark.parametrize("name", ["Maria", "maria ruiz", "Ruiz", "MARIA DEL CARMEN RUIZ", "Ｍａｒｉａ"])
 def test_a_speaker_may_have_a_name_of_several_words(name: str) -> None:
-    added = lifts(spoken_by("Maria del Carmen Ruiz", "Ben Ruizdael"), f"what of the harbour, {name}?")
+    added = lifts(index_of_speakers("Maria del Carmen Ruiz", "Ben Ruizdael"), f"what of the harbour, {name}?")
     assert added[1] == pytest.approx(SPEAKER / 2, abs=1e-6)
     assert added[2] == pytest.approx(-SPEAKER / 2, abs=1e-6)
 
 
-def test_only_a_part_of_a_name_that_others_do_not_share_tells_speakers_apart() -> None:
-    added = lifts(spoken_by("Maria Ruiz", "Maria Lopez", "Ben"), "what of the harbour, Maria Lopez?")
+def test_only_an_unshared_part_of_a_name_tells_speakers_apart() -> None:
+    added = lifts(index_of_speakers("Maria Ruiz", "Maria Lopez", "Ben"), "what of the harbour, Maria Lopez?")
     assert max(added, key=added.__getitem__) == 2
     assert added[1] < 0.0
 
 
-def test_somebody_who_has_left_is_named_in_vain() -> None:
+def test_naming_a_speaker_without_turns_has_no_effect() -> None:
     turns = [Said("the harbour", f"s{n}", speaker) for n, speaker in enumerate(("Ana", "Ben", "Ben"))]
     index = index_of(turns, removed=[1])
     assert index.speakers_among(["ana", "ben", "harbour"]) == ["ben"]
@@ -189,13 +189,13 @@ def test_somebody_who_has_left_is_named_in_vain() -> None:
 # --- which days -----------------------------------------------------------------------------------------
 
 
-def dated(*turns: tuple[str, int]) -> CollectionIndex:
+def index_of_days(*turns: tuple[str, int]) -> CollectionIndex:
     said = [Said(text, f"s{n}", ts_ms=MAY_10_2023_MS + day * DAY_MS) for n, (text, day) in enumerate(turns)]
     return index_of([*said, *(Said("harbour", f"t{n}", ts_ms=0) for n in range(40))])
 
 
 def test_turns_of_the_day_and_turns_that_name_it_are_lifted() -> None:
-    index = dated(("harbour", 0), ("harbour, yesterday", 1), ("harbour on May 10th", 20), ("harbour", 1))
+    index = index_of_days(("harbour", 0), ("harbour, yesterday", 1), ("harbour on May 10th", 20), ("harbour", 1))
     asked = query("the harbour on 10 May 2023", MAY_10_2023_MS + 30 * DAY_MS)
     added = lifts_of_days(index, asked)
     assert 0.0 < added[1] <= DATE
@@ -206,21 +206,21 @@ def test_turns_of_the_day_and_turns_that_name_it_are_lifted() -> None:
 
 
 def lifts_of_days(index: CollectionIndex, asked: Query) -> dict[int, float]:
-    dateless = found(index, replace(asked, dates=frozenset()))
-    return {seq: item.context - dateless[seq].context for seq, item in found(index, asked).items()}
+    dateless = find_by_place(index, replace(asked, dates=frozenset()))
+    return {seq: item.context - dateless[seq].context for seq, item in find_by_place(index, asked).items()}
 
 
-def test_a_day_that_all_are_about_or_nobody_is_lifts_nobody() -> None:
+def test_a_day_of_all_turns_or_of_none_lifts_nobody() -> None:
     index = index_of([Said("harbour", f"s{n}") for n in range(5)])
     for day in ("2023-05-10", "1999-01-01"):
         asked = replace(query("harbour"), dates=frozenset({day}))
-        assert {item.context for item in found(index, asked).values()} == {0.0}
+        assert {item.context for item in find_by_place(index, asked).values()} == {0.0}
 
 
 # --- of the whole memory ----------------------------------------------------------------------------------
 
 
-def told(memory: Memory, *texts: str, session: str = "s", speaker: str | None = None) -> list[str]:
+def tell(memory: Memory, *texts: str, session: str = "s", speaker: str | None = None) -> list[str]:
     return [memory.ingest(session, "user", text, user_id="ana", speaker=speaker).id for text in texts]
 
 
@@ -230,36 +230,34 @@ def texts_found(memory: Memory, text: str) -> list[str]:
 
 def test_a_memory_finds_the_answer_beside_the_question(open_memory: OpenMemory) -> None:
     memory = open_memory()
-    told(memory, *FILLER[:3], QUESTION, ANSWER, *FILLER[3:])
+    tell(memory, *FILLER[:3], QUESTION, ANSWER, *FILLER[3:])
     assert texts_found(memory, ASKED) == [QUESTION, ANSWER]
 
 
 @pytest.mark.requirement("PACK-4")
 def test_a_quarantined_question_leads_to_no_answer(open_memory: OpenMemory) -> None:
     memory = open_memory()
-    ids = told(memory, *FILLER[:3], QUESTION, ANSWER, *FILLER[3:])
+    ids = tell(memory, *FILLER[:3], QUESTION, ANSWER, *FILLER[3:])
     memory.review(f"session_raw:s/{ids[3]}", "quarantine", reason="doubtful")
     assert texts_found(memory, ASKED) == []
     memory.review(f"session_raw:s/{ids[3]}", "release", reason="looked at")
     assert texts_found(memory, ASKED) == [QUESTION, ANSWER]
 
 
-def test_a_memory_prefers_what_the_one_said_who_is_named(open_memory: OpenMemory) -> None:
+def test_a_memory_prefers_the_words_of_the_named_speaker(open_memory: OpenMemory) -> None:
     memory = open_memory(search_weights=[1.0, 0.0, 0.0])
     for n in range(3):
-        told(memory, *FILLER[:3], "I like the harbour.", session=f"b{n}", speaker="Ben")
-    told(memory, *FILLER[:3], "I like the harbour.", session="c", speaker="Cleo")
+        tell(memory, *FILLER[:3], "I like the harbour.", session=f"b{n}", speaker="Ben")
+    tell(memory, *FILLER[:3], "I like the harbour.", session="c", speaker="Cleo")
     best = memory.search("what does Cleo like?", user_id="ana").hits[0].record
     assert best.metadata["speaker"] == "Cleo"
 
 
-def test_a_memory_prefers_what_was_said_on_the_day_that_is_asked_for(
-    open_memory: OpenMemory, clock: FixedClock
-) -> None:
+def test_a_memory_prefers_the_words_of_the_day_in_question(open_memory: OpenMemory, clock: FixedClock) -> None:
     memory = open_memory(search_weights=[1.0, 0.0, 0.0])
     for ago in (9, 3, 1):
         clock.ms = NOW_MS - ago * DAY_MS
-        told(memory, "We went to the harbour.", session=f"s{ago}")
+        tell(memory, "We went to the harbour.", session=f"s{ago}")
     clock.ms = NOW_MS
     for ago in (9, 3):
         hits = memory.search(f"the harbour, {ago} days ago", user_id="ana").hits
@@ -267,8 +265,8 @@ def test_a_memory_prefers_what_was_said_on_the_day_that_is_asked_for(
         assert hits[0].scores.context > 0.0 > hits[1].scores.context
 
 
-def test_a_search_for_what_each_turn_says_itself_leaves_surroundings_out() -> None:
+def test_a_search_can_leave_surroundings_out() -> None:
     """The gate asks whether a turn was said before, not whether one beside it was."""
     index = index_of(talk(*FILLER[:3], QUESTION, ANSWER))
-    by_place = found(index, replace(query(ASKED), by_surroundings=False))
+    by_place = find_by_place(index, replace(query(ASKED), by_surroundings=False))
     assert {place: item.context for place, item in by_place.items()} == {4: 0.0}

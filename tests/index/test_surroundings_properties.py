@@ -1,4 +1,4 @@
-"""Ranking by surroundings: within bounds, the same however an index came to be, and as a plain reading of it says."""
+"""Ranking by surroundings: bounded, independent of how an index was built, and equal to a plain calculation."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_every_score_is_in_the_unit_interval_and_every_context_is_finite(case: C
 
 @given(cases(), st.integers(1, 30))
 @settings(max_examples=effort(25, 100), deadline=None)
-def test_asking_for_fewer_gives_the_first_of_what_asking_for_more_gives(case: Case, more: int) -> None:
+def test_a_shorter_result_is_the_beginning_of_a_longer_one(case: Case, more: int) -> None:
     index = index_of(case.turns, removed=case.removed)
     assert ask(index, case) == ask(index, case, case.limit + more)[: case.limit]
 
@@ -138,9 +138,7 @@ def _grown(whole: list[FeedRow], gone: list[int], name: str, chance: random.Rand
 
 @given(cases(most=6), st.integers(1, 5), st.booleans())
 @settings(max_examples=effort(75, 300), deadline=None)
-def test_a_quick_look_first_changes_nothing_but_ranks_that_are_not_counted(
-    case: Case, surrounded: int, warm: bool
-) -> None:
+def test_a_quick_look_changes_only_ranks_that_do_not_count(case: Case, surrounded: int, warm: bool) -> None:
     with patch.object(search_module, "MOST_SURROUNDED", surrounded):
         wanted = ask(index_of(case.turns, removed=case.removed), case)
         with patch.object(collection, "COARSE_FROM", 1), patch.object(search_module, "MOST_OPEN_SHARE", 1):
@@ -167,7 +165,7 @@ def test_signs_and_names_of_sessions_change_nothing_where_there_are_no_turns(cas
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.floats(0, 1))
-def test_a_sign_counts_for_turns_as_much_as_against_others(held: list[bool], weight: float) -> None:
+def test_a_sign_lifts_turns_as_much_as_it_lowers_others(held: list[bool], weight: float) -> None:
     added = surroundings._sign(np.array(held), weight, len(held))
     assert float(added.sum(dtype=np.float64)) == pytest.approx(0.0, abs=1e-5)
     assert all((value >= 0.0) == is_held or value == 0.0 for value, is_held in zip(added, held, strict=True))
@@ -175,7 +173,7 @@ def test_a_sign_counts_for_turns_as_much_as_against_others(held: list[bool], wei
 
 @given(cases())
 @settings(max_examples=effort(25, 100), deadline=None)
-def test_sessions_are_lifted_as_much_as_others_fall(case: Case) -> None:
+def test_lifting_sessions_lowers_others_as_much(case: Case) -> None:
     index = index_of(case.turns, removed=case.removed)
     assert index.sessions is not None
     fit = surroundings._session_fit(index, index.sessions, case.query.terms, np.empty(0, np.int64))
@@ -188,7 +186,7 @@ def test_sessions_are_lifted_as_much_as_others_fall(case: Case) -> None:
 
 @given(cases())
 @settings(max_examples=effort(50, 200), deadline=None)
-def test_context_is_what_a_plain_reading_of_the_talk_says(case: Case) -> None:
+def test_the_context_score_equals_a_plain_calculation(case: Case) -> None:
     index = index_of(case.turns, removed=case.removed)
     found = ask(index, case, MOST_SURROUNDED)
     added = _read_plainly(index, case)
@@ -198,7 +196,7 @@ def test_context_is_what_a_plain_reading_of_the_talk_says(case: Case) -> None:
 
 
 def _read_plainly(index: CollectionIndex, case: Case) -> dict[int, float]:
-    """What its surroundings add to each turn, one after the other."""
+    """Calculates what the surroundings add to each turn, one turn at a time."""
     there = {seq: turn for seq, turn in enumerate(case.turns, 1) if seq not in case.removed}
     if not there:
         return {}

@@ -1,4 +1,4 @@
-"""A client's record that says it was kept from a turn: it stands beside that turn, and never in its place."""
+"""A client's record that claims to come from a turn: it is shown beside that turn, and never replaces it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLAIM = {"source": {"collection": "turns:ann", "id": "then/said"}}
 
 @pytest.fixture
 def memory(open_memory: OpenMemory) -> Memory:
-    """Where a client's record lies that is nearer to the question than the turn it claims to come from."""
+    """A store with a client's record that is nearer to the question than the turn it claims to come from."""
     memory = open_memory(HashingEmbedder(), gate_threshold=0.0)
     memory.ingest("then", "user", SAID, user_id="ann", id="said", ts=NOW_MS)
     assert memory.flush().ok
@@ -47,7 +47,7 @@ def test_a_claim_to_come_from_a_turn_does_not_hide_the_turn_in_a_context(memory:
 
 
 def test_a_claim_to_come_from_the_present_session_does_not_keep_a_record_out_of_a_pack(memory: Memory) -> None:
-    """Or a text could be kept from a reader by what it says of itself."""
+    """Otherwise a record could hide itself from a pack by its own metadata."""
     packed = memory.pack(QUESTION, user_id="ann", exclude_session="then").items
     assert [item.record_ref for item in packed] == ["user:ann/mine"]
 

@@ -12,11 +12,11 @@ pytestmark = pytest.mark.requirement("INGEST-3")
 LONG_S = 600.0
 
 
-def test_nothing_is_waited_for_when_nobody_is_served() -> None:
+def test_background_work_does_not_wait_without_callers() -> None:
     Courtesy().give_way(quiet_seconds=0.001, at_most_seconds=LONG_S, hurry=threading.Event())
 
 
-def test_a_caller_is_waited_for_until_it_has_been_served() -> None:
+def test_background_work_waits_until_a_caller_has_been_served() -> None:
     courtesy, served, began = Courtesy(), threading.Event(), threading.Event()
     order: list[str] = []
 
@@ -42,13 +42,13 @@ def test_a_caller_is_waited_for_until_it_has_been_served() -> None:
     assert order == ["served", "worked"]
 
 
-def test_a_caller_that_stays_for_ever_is_not_waited_for_that_long() -> None:
+def test_background_work_does_not_wait_for_ever() -> None:
     courtesy = Courtesy()
     with courtesy.call():
         courtesy.give_way(quiet_seconds=0.001, at_most_seconds=0.01, hurry=threading.Event())
 
 
-def test_those_who_wait_for_the_work_itself_make_it_hurry() -> None:
+def test_work_that_somebody_waits_for_does_not_give_way() -> None:
     courtesy, hurry = Courtesy(), threading.Event()
     hurry.set()
     with courtesy.call():

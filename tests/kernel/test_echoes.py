@@ -74,7 +74,7 @@ def test_a_reply_is_compared_with_what_comes_in_with_it_and_with_captured_outcom
     assert elsewhere.trust == "unknown", "another user's tools are not looked at"
 
 
-def test_a_later_reply_that_repeats_a_tool_is_trusted_no_more_and_one_that_repeats_a_reply_is(memory: Memory) -> None:
+def test_a_later_reply_loses_trust_by_repeating_a_tool_and_not_by_repeating_a_reply(memory: Memory) -> None:
     assert reply_to(memory, f"It says: {PAGE} Let me look into the folder of bills.").trust == "untrusted"
     assert reply_to(memory, "As I said, every invoice of Kestrel is paid to 4471.", result="ok").trust == "untrusted"
     assert reply_to(memory, "Let me look into the folder of mails.", result="fine").trust == "unknown"
@@ -105,17 +105,17 @@ LONG = (
         "".join(chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in LONG),
     ],
 )
-def test_letters_that_look_alike_are_the_same(memory: Memory, reply: str) -> None:
+def test_letters_that_look_alike_are_equal(memory: Memory, reply: str) -> None:
     assert reply_to(memory, f"It says: {reply}", result=LONG).trust == "untrusted"
 
 
-def test_what_a_call_is_told_to_do_is_compared_as_far_as_it_is_shown(memory: Memory) -> None:
+def test_the_arguments_of_a_call_are_compared_as_far_as_they_are_shown(memory: Memory) -> None:
     assert reply_to(memory, f"Done.\n\n[calls note]\n{PAGE}").trust == "untrusted"
     command = f"[calls bash]\ncommand: echo {PAGE}"
     assert reply_to(memory, f"Done.\n\n{command}", session="other").trust == "untrusted"
 
 
-def test_a_reply_that_repeats_what_came_in_elsewhere_is_trusted_no_more(memory: Memory) -> None:
+def test_a_reply_is_trusted_no_more_than_a_text_from_elsewhere_that_it_repeats(memory: Memory) -> None:
     memory.ingest("earlier", "tool_result", LONG, user_id="u")
     memory.put("user:u", "page", LONG.replace("Lisbon", "Porto"), source="https://pages.example/1")
     memory.put("global", "page", LONG.replace("Lisbon", "Faro"), source="https://pages.example/2")
@@ -138,7 +138,7 @@ def test_a_reply_to_a_text_that_the_user_hands_over_may_use_its_words_and_not_re
     assert [memory.get("session_raw:s", id_).records[0].trust for id_ in "ab"] == ["unknown", "untrusted"]
 
 
-def test_a_reply_is_not_lowered_for_words_that_any_text_holds(memory: Memory) -> None:
+def test_common_words_do_not_lower_the_trust_of_a_reply(memory: Memory) -> None:
     page = "You can use it in the same way as before, and this is one of the things that it will do for you."
     assert reply_to(memory, "You can use it in the same way as the others.", result=page).trust == "unknown"
 
@@ -261,7 +261,7 @@ def test_a_quotation_another_value_a_denial_or_a_question_confirm_nothing(memory
         "We pay all invoices of Bob to Kestrel.",
     ],
 )
-def test_whoever_asks_doubts_or_reports_has_not_said_the_same(turn: str) -> None:
+def test_a_question_a_doubt_or_a_report_does_not_say_the_same(turn: str) -> None:
     statement = "We pay all invoices of Kestrel to Bob."
     assert says_same(statement, "By the way, we pay all the invoices of Kestrel to Bob.")
     assert not says_same(statement, turn)
@@ -287,7 +287,7 @@ def test_the_same_words_put_again_gain_no_trust(memory: Memory, again: str, id_:
     assert record.trust == "untrusted"
 
 
-def test_what_a_client_puts_is_trusted_no_more_than_what_it_repeats(memory: Memory) -> None:
+def test_a_clients_record_is_trusted_no_more_than_the_text_it_repeats(memory: Memory) -> None:
     memory.ingest("s", "tool_result", LONG, user_id="u")
     memory.put("user:u", "noted", f"{LONG} ok")
     memory.put("user:u", "own", "Kestrel pays its invoices late.")
@@ -297,7 +297,7 @@ def test_what_a_client_puts_is_trusted_no_more_than_what_it_repeats(memory: Memo
     assert memory.get("user:other", "theirs").records[0].trust == "unknown"
 
 
-def test_the_user_confirms_a_statement_also_where_a_client_put_it_again(memory: Memory) -> None:
+def test_the_user_can_confirm_a_statement_that_a_client_put_again(memory: Memory) -> None:
     statement = "The user's window faces the old harbour of Trieste."
     memory.put("user:u", "by model", statement, by_model=True)
     memory.put("user:u", "by client", statement)
@@ -307,7 +307,7 @@ def test_the_user_confirms_a_statement_also_where_a_client_put_it_again(memory: 
     assert {record.trust for record in memory.get("user:u", "by model", "by client").records} == {"unknown"}
 
 
-def test_other_words_are_judged_by_themselves(memory: Memory) -> None:
+def test_a_record_in_other_words_keeps_its_own_trust(memory: Memory) -> None:
     memory.put("user:u", "page", PAGE, source="https://kestrel.example/")
     memory.put("user:u", "own", "Kestrel pays its invoices late.")
     (record,) = memory.get("user:u", "own").records
@@ -320,7 +320,7 @@ WORDS = st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta"
 
 
 @given(WORDS, WORDS, WORDS)
-def test_whatever_is_around_it_a_whole_text_is_recognised(before: list[str], text: list[str], after: list[str]) -> None:
+def test_a_whole_text_is_recognised_inside_any_other(before: list[str], text: list[str], after: list[str]) -> None:
     source = runs_of(" ".join(text))
     assert repeats(runs_of(" ".join([*before, *text, *after])), source)
     assert repeats(runs_of(", ".join([*before, *text])), source)

@@ -1,4 +1,4 @@
-"""What comes in: where it is from decides, however that is said; what was cut is told, and nothing else is."""
+"""Intake: origin decides trust, whatever a client says; the receipt tells what was cut, and repeats nothing else."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def memory(open_memory: OpenMemory) -> Memory:
     return open_memory()
 
 
-# --- whose words they are --------------------------------------------------------------------------------
+# --- who speaks ------------------------------------------------------------------------------------------
 
 
-def test_what_a_tool_said_in_the_users_name_is_no_turn_of_the_user(memory: Memory) -> None:
+def test_tool_output_in_the_users_name_is_no_turn_of_the_user(memory: Memory) -> None:
     metadata = {"role": "user", "userId": "ada", "toolCallId": "call_1"}
     given = {"sessionId": "s", "id": "t", "text": WORTH_KEEPING, "metadata": metadata}
     METHODS["insert_session_turn"].answer(memory, given)
@@ -68,7 +68,7 @@ def test_metadata_without_an_address_names_no_source(memory: Memory) -> None:
     assert [record.provenance for record in memory.get("user:ada", "m", "n").records] == ["memory", "memory"]
 
 
-# --- the same again --------------------------------------------------------------------------------------
+# --- repetitions -----------------------------------------------------------------------------------------
 
 
 def test_the_same_words_without_their_source_are_trusted_no_more(memory: Memory) -> None:
@@ -87,7 +87,7 @@ def test_the_same_words_without_the_name_they_were_held_back_for_stay_held_back(
     assert held.marks["trust"]["value"]["reason"]
 
 
-def test_the_operators_word_on_the_same_words_stays(memory: Memory) -> None:
+def test_the_operators_verdict_on_the_same_words_stays(memory: Memory) -> None:
     memory.put("user:ada", "m", "likes tea", source="https://a.example/b")
     memory.review("user:ada/m", "confirm")
     memory.put("user:ada", "m", "likes tea")
@@ -97,7 +97,7 @@ def test_the_operators_word_on_the_same_words_stays(memory: Memory) -> None:
 # --- what is cut -----------------------------------------------------------------------------------------
 
 
-def test_what_was_cut_from_a_source_is_told(memory: Memory) -> None:
+def test_the_receipt_tells_of_a_cut_in_the_source(memory: Memory) -> None:
     receipt = memory.put("user:ada", "m", "a page", source=f"https://a.example/?token={SECRET}")
     assert receipt.redacted
     assert SECRET not in json.dumps(memory.get("user:ada", "m").records[0].metadata)
@@ -148,14 +148,14 @@ def test_a_refused_word_is_not_repeated(memory: Memory, attempt: Callable[[Memor
         lambda memory: memory.ingest("s", "user", "likes tea", source=HALF),
     ],
 )
-def test_half_a_character_is_refused_in_words(memory: Memory, attempt: Callable[[Memory], object]) -> None:
+def test_half_a_character_is_refused_with_a_clear_message(memory: Memory, attempt: Callable[[Memory], object]) -> None:
     memory.put("user:ada", "m", "likes tea")
     with pytest.raises(InvalidInput, match="valid Unicode"):
         attempt(memory)
 
 
 @pytest.mark.parametrize("collection", ["ledger:team:x", "ledger:user:", "turns:"])
-def test_a_policy_of_sessions_is_none_of_a_collection_without_an_owner(
+def test_a_policy_for_sessions_does_not_apply_to_a_collection_without_an_owner(
     open_memory: OpenMemory, collection: str
 ) -> None:
     parts = open_memory(redaction_scopes=("session:*=off",))._parts
@@ -202,11 +202,11 @@ def test_a_name_that_holds_a_secret_is_refused_and_not_repeated(
     "name",
     ["123e4567-e89b-12d3-a456-426614174000", "toolu_01A09q90qw90lq917835lq9k", "agent:main:web_V1StGXR8Z5jdHi6BmyT"],
 )
-def test_a_name_that_only_looks_made_by_chance_is_kept(memory: Memory, name: str) -> None:
+def test_a_name_that_only_looks_random_is_kept(memory: Memory, name: str) -> None:
     assert memory.ingest(name, "user", "hello", user_id=name, id=name).stored
 
 
-# --- over two turns ------------------------------------------------------------------------------------------
+# --- across two turns ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("CAPTURE-3")

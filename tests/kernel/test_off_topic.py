@@ -1,4 +1,4 @@
-"""Nothing relevant means nothing: a question about something else recalls no line, one about what was said does."""
+"""Nothing relevant means nothing: only a question about the conversation recalls lines of it."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_a_question_about_what_was_said_still_gets_its_evidence(memory: Memory, 
     assert evidence in _new_session(memory, question).recalled_text
 
 
-def test_what_was_near_and_yet_unrelated_is_told_with_its_reason(memory: Memory) -> None:
-    """A greeting is near to the greetings of any conversation."""
+def test_a_near_but_unrelated_record_is_reported_with_the_reason(memory: Memory) -> None:
+    """A greeting is similar to the greetings of any conversation."""
     trace = memory.call(Pack(query="Hey, good to see you!", user_id=USER, trace=True)).trace
     assert trace is not None
     reasons = {candidate.ref: candidate.reason for candidate in trace.candidates}
@@ -80,7 +80,7 @@ def test_what_was_near_and_yet_unrelated_is_told_with_its_reason(memory: Memory)
     assert {left_out.reason for left_out in receipt.left_out} == {UNRELATED}
 
 
-def test_the_question_itself_as_it_is_kept_leads_to_nothing_else(memory: Memory) -> None:
+def test_the_stored_question_leads_to_nothing_else(memory: Memory) -> None:
     """A host may store a prompt before it asks what bears on it."""
     question = "how do volcanoes form under the sea?"
     memory.ingest("asked before", "user", question, user_id=USER)

@@ -1,4 +1,4 @@
-"""Looking something up step by step: one line each, what was around it, the record."""
+"""Lookup step by step: one line for each record, the records around one, the whole record."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_recall_gives_one_line_a_record_best_first(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("STORE-1")
-def test_nobody_sees_what_is_anothers(api: MemoryApi) -> None:
+def test_nobody_sees_the_records_of_another_user(api: MemoryApi) -> None:
     for episodes in (False, True):
         assert not any(
             "bob" in ref for ref in refs(api, "pelican", user_id="ann", session_id="s", episodes=episodes, k=50)
@@ -83,7 +83,7 @@ def test_episodes_are_the_raw_evidence_in_every_mode(api: MemoryApi, mode: str) 
 
 
 @pytest.mark.requirement("CAPTURE-6")
-def test_what_was_found_as_evidence_is_not_promoted_by_that(api: MemoryApi) -> None:
+def test_finding_a_record_as_evidence_does_not_promote_it(api: MemoryApi) -> None:
     before = {record.id for record in api.list("user:ann").records}
     for _ in range(5):
         api.recall("pelican", user_id="ann", session_id="s", episodes=True)
@@ -120,7 +120,7 @@ def test_quarantined_text_is_never_shown(api: MemoryApi) -> None:
 
 
 @pytest.mark.parametrize("ref", ["session_raw:s/t2", "session:s/t2"])
-def test_around_a_turn_are_the_turns_and_events_of_its_session(api: MemoryApi, ref: str) -> None:
+def test_a_timeline_around_a_turn_shows_the_turns_and_events_of_its_session(api: MemoryApi, ref: str) -> None:
     lines = api.timeline(ref, before=1, after=2).lines
     assert [line.ref for line in lines] == [
         "session_raw:s/t1", "session_raw:s/t2", "ledger:session:s/e1", "ledger:session:s/e2",
@@ -128,20 +128,20 @@ def test_around_a_turn_are_the_turns_and_events_of_its_session(api: MemoryApi, r
 
 
 @pytest.mark.parametrize("ref", ["ledger:session:s/e1", "ledger:user:ann/s/e1"])
-def test_around_a_captured_event_too(api: MemoryApi, ref: str) -> None:
+def test_a_timeline_around_an_event_shows_the_turns_and_events_of_its_session(api: MemoryApi, ref: str) -> None:
     lines = api.timeline(ref, before=1, after=1).lines
     assert [line.ref for line in lines] == ["session_raw:s/t2", "ledger:session:s/e1", "ledger:session:s/e2"]
     assert [line.session_id for line in lines] == ["s"] * 3
 
 
-def test_a_turn_among_its_users_turns_leads_to_its_session(api: MemoryApi) -> None:
+def test_a_timeline_around_a_users_turn_shows_its_session(api: MemoryApi) -> None:
     assert [line.ref for line in api.timeline("turns:ann/s/t1", after=1).lines] == [
         "session_raw:s/t1",
         "session_raw:s/t2",
     ]
 
 
-def test_around_anything_else_are_its_neighbours_in_its_collection(api: MemoryApi) -> None:
+def test_a_timeline_around_any_other_record_shows_its_neighbours_in_the_collection(api: MemoryApi) -> None:
     for number in range(5):
         api.put("notes", f"n{number}", f"note {number}")
     shown = [line.ref for line in api.timeline("notes/n2", before=1, after=1).lines]
@@ -169,7 +169,7 @@ def test_a_replay_shows_a_session_in_the_order_of_its_times(api: MemoryApi) -> N
         api.replay("s", cursor=-1)
 
 
-def test_a_record_is_given_as_far_as_asked_for(api: MemoryApi) -> None:
+def test_get_returns_as_much_of_a_record_as_requested(api: MemoryApi) -> None:
     (whole,) = api.get("session_raw:s", "t1").records
     (cut,) = api.get("session_raw:s", "t1", max_chars=15).records
     assert cut.text == whole.text[:11] + " […]"
@@ -179,7 +179,7 @@ def test_a_record_is_given_as_far_as_asked_for(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("CAPTURE-6")
-def test_the_pages_of_a_replay_are_the_whole_of_it_once(open_memory: OpenMemory, clock: FixedClock) -> None:
+def test_the_pages_of_a_replay_hold_each_entry_once(open_memory: OpenMemory, clock: FixedClock) -> None:
     memory = open_memory()
     for number in range(100):
         clock.ms += 10 if number % 7 else -25
@@ -234,7 +234,7 @@ def test_a_long_question_is_cut_between_words(tmp_path: Path) -> None:
     assert not any("mane".startswith(word) for word in query.terms.words)
 
 
-def test_what_is_archived_is_out_of_recall_and_still_has_a_timeline(tmp_path: Path) -> None:
+def test_an_archived_record_is_out_of_recall_and_still_has_a_timeline(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(parts, event("a pelican called Otto", id="e1", session_id=None, user_id="ann"))
     harvest_all(parts)

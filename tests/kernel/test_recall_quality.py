@@ -1,4 +1,4 @@
-"""What is found, with the default model and default settings, on real conversations: better than every baseline."""
+"""Search on real conversations, with the default model and settings: better than every baseline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return Clew(tmp_path / "data", capsys)
 
 
-def test_more_evidence_of_a_conversation_is_found_than_by_any_baseline(clew: Clew) -> None:
+def test_clew_finds_more_evidence_of_a_conversation_than_any_baseline(clew: Clew) -> None:
     """At every depth and in every budget; and not less than a lane alone could have found."""
     path = shared("locomo/locomo5_dev.json.gz")
     systems = _measured(clew, "locomo", path, "--only", "conv-30", "--budget", "500", "--budget", "1000")
@@ -41,8 +41,8 @@ def test_more_evidence_of_a_conversation_is_found_than_by_any_baseline(clew: Cle
     assert own["budget"]["1000"] >= 0.84
 
 
-def test_sessions_that_answer_are_among_the_first_at_the_time_they_are_asked_for(clew: Clew) -> None:
-    """What was said on the last day must not push aside what was asked for."""
+def test_sessions_with_the_answer_are_among_the_first_when_the_question_is_asked(clew: Clew) -> None:
+    """Turns of the last day must not displace those that answer the question."""
     systems = _measured(clew, "longmemeval", shared("longmemeval"), "--questions", "25", "--budget", "1000")
     own = systems["clew"]["session"]
     assert own["all@5"] >= max(systems[name]["session"]["all@5"] for name in BASELINES)

@@ -1,4 +1,4 @@
-"""What assistants said to a user: found in other sessions, behind the user's own words, and gone with the user."""
+"""Replies to a user: found in other sessions, ranked behind the user's own words, and purged with the user."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_reply_is_recalled_in_another_session(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("STORE-1")
-def test_nobody_elses_replies_are_found(api: MemoryApi) -> None:
+def test_replies_to_another_user_are_not_found(api: MemoryApi) -> None:
     told(api)
     hits = api.search("login test clock fixture", user_id="bob", session_id="tuesday").hits
     assert hits == ()
@@ -50,7 +50,7 @@ def test_in_its_own_session_a_reply_is_shown_once_and_by_the_sessions_view(memor
 
 
 @pytest.mark.requirement("CONT-3")
-def test_a_long_reply_is_shown_by_what_the_question_asks_of_it(memory: Memory) -> None:
+def test_a_long_reply_is_shown_by_its_part_that_fits_the_question(memory: Memory) -> None:
     long = "\n".join(["Here is what I found.", *(f"Point {n}: nothing." for n in range(24)), REPLY])
     memory.ingest("monday", "assistant", long, user_id="ana", id="a", ts=NOW_MS)
     memory.flush()
@@ -60,7 +60,7 @@ def test_a_long_reply_is_shown_by_what_the_question_asks_of_it(memory: Memory) -
 
 
 @pytest.mark.requirement("STORE-6")
-def test_replies_go_with_their_user(api: MemoryApi) -> None:
+def test_purging_a_user_removes_the_replies_to_them(api: MemoryApi) -> None:
     told(api)
     api.call(Purge(user_id="ana"))
     assert not [view for view in api.collections().collections if view.name.startswith("replies:")]

@@ -1,4 +1,4 @@
-"""What a model cannot read is searched by words alone, and the answer says so."""
+"""A query in a script that the model cannot read is searched by words alone, and the answer says so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.requirement("RANK-1", "RANK-6")
 
 
 class LatinReader(HashingEmbedder):
-    """Has no vector for a query in another script, and keeps what it was asked."""
+    """Has no vector for a query in another script, and records the queries."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -86,25 +86,25 @@ def test_a_query_that_the_model_cannot_read_is_answered_by_words_and_says_so(
     assert all(hit.scores.dense is None and hit.scores.dense_rank is None for hit in found.hits)
 
 
-def test_a_query_that_it_can_read_is_answered_by_meaning_too(memory: Memory) -> None:
+def test_a_query_that_the_model_can_read_is_answered_by_meaning_too(memory: Memory) -> None:
     found = memory.search("was duck served", user_id="ana")
     assert found.degraded == ()
     assert found.hits[0].scores.dense is not None
 
 
-def test_one_query_that_cannot_be_read_is_no_fault_of_the_model(memory: Memory) -> None:
+def test_an_unreadable_query_is_no_fault_of_the_model(memory: Memory) -> None:
     memory.search("烤鸭", user_id="ana")
     assert memory.status().degraded == ()
     assert memory.search("duck", user_id="ana").degraded == ()
 
 
-def test_the_name_of_a_speaker_is_no_part_of_what_is_meant(memory: Memory, reader: LatinReader) -> None:
+def test_the_embedded_query_leaves_out_the_names_of_speakers(memory: Memory, reader: LatinReader) -> None:
     for query in ("What did Ana's guest say of Beijing?", "What did Ben say of Beijing?", "Ana?"):
         memory.search(query, user_id="ana")
     assert reader.asked == ["What did guest say of Beijing?", "What did Ben say of Beijing?", "Ana?"]
 
 
-def test_only_speakers_of_what_is_searched_are_left_out_of_a_query(memory: Memory, reader: LatinReader) -> None:
+def test_the_embedded_query_leaves_out_only_speakers_of_the_searched_turns(memory: Memory, reader: LatinReader) -> None:
     memory.search("What did Ana say?", user_id="ben")
     memory.search("What did Ana say?", collections=["user:ana"])
     assert set(reader.asked) == {"What did Ana say?"}

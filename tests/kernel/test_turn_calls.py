@@ -1,4 +1,4 @@
-"""Tool calls given with a turn as data: kept behind its words, found by their arguments, coupled by their ids."""
+"""Tool calls given with a turn as data: stored after its words, found by their arguments, coupled by their ids."""
 
 from __future__ import annotations
 

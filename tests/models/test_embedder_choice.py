@@ -26,7 +26,7 @@ def packs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_none_is_none_and_says_so(packs: Path) -> None:
+def test_the_setting_none_gives_no_embedder_and_says_so(packs: Path) -> None:
     choice = make_embedder(Config(embedder="none"))
     assert choice.model is None
     assert "none" in choice.reason
@@ -60,7 +60,7 @@ def test_auto_with_a_damaged_pack_works_by_words_and_says_why(packs: Path) -> No
     assert "damaged" in choice.reason
 
 
-def test_a_pack_asked_for_by_name_or_folder_must_be_there(packs: Path, tmp_path: Path) -> None:
+def test_a_pack_named_in_the_settings_must_exist(packs: Path, tmp_path: Path) -> None:
     pack = write_tiny_pack(packs / "mine")
     for name in ("mine", str(pack.folder)):
         assert make_embedder(Config(embedder=name)).model is not None

@@ -1,4 +1,4 @@
-"""Embeddings from a server: what it says is checked, and the key stays secret."""
+"""Embeddings from a server: its answers are checked, and the key stays secret."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_an_ollama_server_is_asked_in_its_own_way(server: Server, tmp_path: Path
     assert server.requests[-1]["key"] is None
 
 
-def test_nothing_is_asked_before_the_first_use(server: Server, tmp_path: Path) -> None:
+def test_the_server_is_not_asked_before_the_first_use(server: Server, tmp_path: Path) -> None:
     openai(server, tmp_path)
     assert server.requests == []
 
@@ -133,7 +133,7 @@ def test_a_kept_calibration_that_cannot_be_read_is_measured_again(server: Server
     assert openai(server, tmp_path).calibration == first
 
 
-def test_empty_and_broken_texts_are_sent_as_something_a_server_takes(server: Server, tmp_path: Path) -> None:
+def test_empty_and_broken_texts_are_sent_in_a_form_that_a_server_accepts(server: Server, tmp_path: Path) -> None:
     found = openai(server, tmp_path).embed_passages(["", "  \n", "a\ud800b", "x" * 100_000])
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
     sent = server.requests[-1]["input"]
@@ -160,15 +160,13 @@ def test_a_vector_without_direction_still_becomes_a_unit_vector(server: Server, 
         (b'{"data": [{"index": 0, "embedding": [1, 1]}, {"index": 1, "embedding": [1, 1, 1]}]}', "2 were expected"),
     ],
 )
-def test_an_answer_that_is_wrong_in_any_way_is_a_failure(
-    server: Server, tmp_path: Path, body: bytes, reason: str
-) -> None:
+def test_an_invalid_answer_is_a_failure(server: Server, tmp_path: Path, body: bytes, reason: str) -> None:
     embedder = openai(server, tmp_path)
     server.answer = lambda texts: (200, openai_answer([[1.0, 1.0]]) if texts == ["dimensions"] else body)
     assert reason in failure(embedder)
 
 
-def test_an_error_tells_the_status_and_not_what_the_server_said(server: Server, tmp_path: Path) -> None:
+def test_an_error_gives_the_status_and_not_the_servers_words(server: Server, tmp_path: Path) -> None:
     server.answer = lambda texts: (401, f"bad key {KEY}".encode())
     assert failure(openai(server, tmp_path)) == "the embedding server answered with status 401"
 
@@ -193,7 +191,7 @@ def test_a_server_that_does_not_answer_in_time_is_a_failure(server: Server, tmp_
         stop.set()
 
 
-def test_a_server_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_a_failure(tmp_path: Path) -> None:
     gone = Server()
     gone.close()
     assert "cannot be reached (ConnectionRefusedError)" in failure(openai(gone, tmp_path))

@@ -79,7 +79,7 @@ def failure(call: Callable[[str], Vectors], text: str) -> str:
     return str(caught.value)
 
 
-def test_a_query_gets_the_embedders_vector_and_the_second_time_the_kept_one() -> None:
+def test_a_query_gets_the_embedders_vector_and_the_second_time_the_cached_one() -> None:
     inner = ScriptedEmbedder()
     guarded = GuardedEmbedder(inner, PATIENT_MS)
     first, second = guarded.embed_query("tea"), guarded.embed_query("tea")
@@ -90,13 +90,13 @@ def test_a_query_gets_the_embedders_vector_and_the_second_time_the_kept_one() ->
     assert guarded.trouble() is None
 
 
-def test_a_kept_vector_cannot_be_changed_by_a_caller() -> None:
+def test_a_caller_cannot_change_a_cached_vector() -> None:
     vector = GuardedEmbedder(ScriptedEmbedder(), PATIENT_MS).embed_query("tea")
     with pytest.raises(ValueError, match="read-only"):
         vector[0] = 9
 
 
-def test_kept_vectors_are_bounded_in_number_and_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_queries_are_bounded_in_number_and_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "CACHED_QUERIES", 2)
     inner = ScriptedEmbedder()
     guarded = GuardedEmbedder(inner, PATIENT_MS)
@@ -208,7 +208,7 @@ def test_calls_that_fail_together_lengthen_the_back_off_once(hanging: Hanging) -
     assert guarded.trouble() is None
 
 
-def test_a_call_that_does_not_get_its_turn_in_time_blames_nobody(hanging: Hanging) -> None:
+def test_a_call_that_times_out_in_the_queue_is_no_fault_of_the_model(hanging: Hanging) -> None:
     inner = ScriptedEmbedder(hanging)
     guarded = GuardedEmbedder(inner, PATIENT_MS)
     first = threading.Thread(target=guarded.embed_query, args=("one",))
@@ -257,7 +257,7 @@ def test_failing_passages_show_in_the_state_and_do_not_turn_queries_away() -> No
     assert guarded.state() == "ok"
 
 
-def test_whatever_a_model_raises_reaches_the_caller_as_one_kind_of_error() -> None:
+def test_every_exception_of_a_model_reaches_the_caller_as_one_kind_of_error() -> None:
     def explode() -> None:
         raise ZeroDivisionError("secret detail")
 
@@ -291,7 +291,7 @@ def test_a_closed_guard_refuses_work_and_closes_the_model_once() -> None:
         guarded.embed_passages(["a"])
 
 
-def test_the_guard_passes_on_who_the_model_is() -> None:
+def test_the_guard_passes_on_the_models_identity_and_calibration() -> None:
     guarded = GuardedEmbedder(HashingEmbedder(), PATIENT_MS)
     assert guarded.identity == HashingEmbedder().identity
     assert guarded.calibration == HashingEmbedder().calibration

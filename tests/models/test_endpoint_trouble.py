@@ -61,7 +61,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("trouble", ["failing", "hanging"])
-def test_turns_are_kept_and_found_by_words_and_the_queue_drains_when_the_server_is_back(
+def test_without_the_server_turns_are_found_by_words_and_the_queue_drains_when_it_is_back(
     server: Server, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with short_folder() as folder:
@@ -89,7 +89,7 @@ def test_turns_are_kept_and_found_by_words_and_the_queue_drains_when_the_server_
 
 
 @pytest.mark.requirement("RPC-1")
-def test_a_flush_that_names_no_time_says_soon_what_still_waits_and_holds_nobody_up(
+def test_a_flush_without_a_timeout_soon_tells_what_still_waits_and_blocks_nobody(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its client gives it 5 s; a slow machine is given three times as much here."""

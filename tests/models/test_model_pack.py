@@ -1,4 +1,4 @@
-"""A pack is whole, or it is an error that says what is wrong."""
+"""A pack is whole, or the error says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_a_copied_pack_is_the_same_model(pack: Pack, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change", [{"query_prefix": "q: "}, {"passage_prefix": "p: "}, {"pooling": "cls"}, {"max_tokens": 32}]
 )
-def test_whatever_shapes_a_vector_is_part_of_the_identity(pack: Pack, change: dict[str, Any]) -> None:
+def test_everything_that_shapes_a_vector_is_part_of_the_identity(pack: Pack, change: dict[str, Any]) -> None:
     changed = Pack(folder=pack.folder, manifest=msgspec.structs.replace(pack.manifest, **change))
     assert changed.identity != pack.identity
 
 
-def test_other_weights_are_another_identity(pack: Pack) -> None:
+def test_other_weights_give_another_identity(pack: Pack) -> None:
     with (pack.folder / MODEL_FILE).open("ab") as file:
         file.write(b"x")
     write_manifest(pack.folder, tiny_manifest(pack.folder))
@@ -89,7 +89,7 @@ def test_a_changed_byte_is_noticed_when_a_pack_is_loaded_or_verified(pack: Pack,
         check(pack)
 
 
-def test_a_damaged_default_pack_leaves_clew_with_words_and_says_what_helps(
+def test_with_a_damaged_default_pack_clew_searches_by_words_and_says_what_helps(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     installed = tmp_path / "installed"
@@ -105,7 +105,7 @@ def test_a_damaged_default_pack_leaves_clew_with_words_and_says_what_helps(
         Memory.open(data_dir=tmp_path / "data", embedder=str(installed / DEFAULT_PACK))
 
 
-def test_a_file_that_did_not_change_is_read_once(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_file_is_read_once(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     real = packs.sha256_of
     packs._hash_of_state.cache_clear()
@@ -125,7 +125,7 @@ def test_a_file_that_changed_and_has_its_old_size_and_time_is_read_again(pack: P
         load_pack(pack.folder)
 
 
-def test_a_file_in_the_place_of_another_is_read(pack: Pack) -> None:
+def test_a_file_that_replaced_another_is_read(pack: Pack) -> None:
     load_pack(pack.folder)
     path = pack.folder / MODEL_FILE
     other = shutil.copy2(path, path.with_name("other"))
@@ -148,7 +148,7 @@ def test_a_file_in_the_place_of_another_is_read(pack: Pack) -> None:
         {"surprise": 1},
     ],
 )
-def test_a_description_that_makes_no_sense_is_refused_by_name(pack: Pack, change: dict[str, Any]) -> None:
+def test_an_invalid_entry_of_a_description_is_refused_by_name(pack: Pack, change: dict[str, Any]) -> None:
     path = pack.folder / MANIFEST_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(InvalidInput, match=r"pack.json"):
@@ -156,7 +156,7 @@ def test_a_description_that_makes_no_sense_is_refused_by_name(pack: Pack, change
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff\xfe", b" " * 100_000])
-def test_a_description_that_is_no_description_is_refused(pack: Pack, content: bytes) -> None:
+def test_a_file_that_is_no_description_is_refused(pack: Pack, content: bytes) -> None:
     (pack.folder / MANIFEST_FILE).write_bytes(content)
     with pytest.raises(InvalidInput, match=r"pack.json"):
         load_pack(pack.folder)

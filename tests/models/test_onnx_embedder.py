@@ -86,7 +86,7 @@ def test_prefixes_and_pooling_of_the_pack_are_used(tmp_path: Path) -> None:
     assert not np.allclose(first.embed_query("the cat"), plain.embed_query("the cat"))
 
 
-def test_a_pack_that_promises_other_dimensions_is_a_failure(tmp_path: Path) -> None:
+def test_a_pack_that_declares_the_wrong_dimensions_is_a_failure(tmp_path: Path) -> None:
     embedder = OnnxEmbedder(write_tiny_pack(tmp_path / "tiny", dimensions=WIDTH + 1), threads=1)
     with pytest.raises(EmbedderFailed, match=f"gave {WIDTH} numbers where {WIDTH + 1}"):
         embedder.embed_query("cat")
@@ -100,7 +100,7 @@ def test_a_file_that_cannot_be_read_is_a_failure(tmp_path: Path, name: str) -> N
         OnnxEmbedder(pack, threads=1)
 
 
-def test_the_default_model_puts_paraphrases_above_what_is_only_near(e5: OnnxEmbedder) -> None:
+def test_the_default_model_puts_paraphrases_above_texts_that_are_only_near(e5: OnnxEmbedder) -> None:
     anchor = "We use Redis to hold the sessions."
     same, near, far = e5.embed_passages(["Sessions are kept in Redis.", "Redis ran out of memory.", "My aunt sings."])
     similarity = e5.calibration.similarity(np.stack([same, near, far]) @ e5.embed_passages([anchor])[0])

@@ -40,7 +40,7 @@ UNLIKELY = -30.0
 
 
 def random_weights() -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Of the encoder's words, of what one token says of the next, and of what the reading says of each token."""
+    """The encoder's embeddings, the scores of each next token, and the scores that the text gives each token."""
     chance = np.random.default_rng(11)
     size = len(WORDS)
     shapes = ((size, WIDTH), (size, size), (WIDTH, size))
@@ -49,7 +49,7 @@ def random_weights() -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[
 
 
 def chain(*words: str) -> NDArray[np.float32]:
-    """What one token says of the next, so that these words follow each other whatever is read."""
+    """Scores by which these words follow each other, whatever the model reads."""
     table = np.full((len(WORDS), len(WORDS)), UNLIKELY, np.float32)
     for before, after in pairwise(words):
         table[WORDS.index(before), WORDS.index(after)] = 30.0
@@ -57,7 +57,7 @@ def chain(*words: str) -> NDArray[np.float32]:
 
 
 def write_model(folder: Path, following: NDArray[np.float32] | None = None, **changes: Any) -> Path:
-    """A model of random weights, or one that writes what `following` says."""
+    """A model with random weights, or one that writes after the scores in `following`."""
     from onnx import TensorProto
 
     read, random_following, mix = random_weights()
@@ -134,7 +134,7 @@ def write_tokenizer(path: Path) -> None:
     tokenizer.save(str(path))
 
 
-def opened(folder: Path, **changes: Any) -> OnnxSummarizer:
+def open_model(folder: Path, **changes: Any) -> OnnxSummarizer:
     return OnnxSummarizer(read_folder(folder), **({"timeout_ms": 60_000} | changes))
 
 
@@ -144,7 +144,7 @@ def write(model: OnnxSummarizer, transcript: str = "Ana moved", max_tokens: int 
 
 @pytest.fixture(scope="module")
 def random_model(tmp_path_factory: pytest.TempPathFactory) -> OnnxSummarizer:
-    return opened(write_model(tmp_path_factory.mktemp("models") / "random"))
+    return open_model(write_model(tmp_path_factory.mktemp("models") / "random"))
 
 
 @pytest.mark.parametrize("transcript", ["Ana moved to Oslo", "tea", "likes tea in may . ana", "nonsense words here"])
@@ -169,22 +169,22 @@ def test_the_likeliest_tokens_are_written_with_their_mean_probability(
     assert write(random_model, transcript, 12) == abstract
 
 
-def test_writing_ends_at_the_end_token_or_when_the_room_is_used_up(tmp_path: Path) -> None:
-    model = opened(write_model(tmp_path / "m", chain("<s>", "ana", "likes", "tea", "</s>")))
+def test_writing_ends_at_the_end_token_or_at_the_token_limit(tmp_path: Path) -> None:
+    model = open_model(write_model(tmp_path / "m", chain("<s>", "ana", "likes", "tea", "</s>")))
     assert write(model).text == "ana likes tea"
     assert write(model).confidence == pytest.approx(1.0)
     assert write(model, max_tokens=2).text == "ana likes"
-    endless = opened(write_model(tmp_path / "endless", chain("<s>", "ana", "ana")))
+    endless = open_model(write_model(tmp_path / "endless", chain("<s>", "ana", "ana")))
     assert write(endless, max_tokens=5).text.split() == ["ana"] * 5
     assert len(write(endless, max_tokens=1_000_000).text.split()) == POSITIONS - 1
 
 
-def test_what_the_model_was_trained_with_is_used(tmp_path: Path) -> None:
+def test_the_models_own_settings_for_writing_are_used(tmp_path: Path) -> None:
     table = chain("<s>", "tea", "tea")
     table[WORDS.index("tea"), WORDS.index("may")] = table[WORDS.index("may"), WORDS.index("</s>")] = 20.0
     changes = {"forced_bos_token_id": WORDS.index("ana"), "no_repeat_ngram_size": 2}
     table[WORDS.index("ana"), WORDS.index("tea")] = 20.0
-    model = opened(write_model(tmp_path / "m", table, **changes))
+    model = open_model(write_model(tmp_path / "m", table, **changes))
     assert write(model).text == "ana tea tea may"
     prefixed = {"task_specific_params": {"summarization": {"prefix": "summarize: "}}}
     assert read_folder(write_model(tmp_path / "t5", **prefixed)).prefix == "summarize: "
@@ -192,7 +192,7 @@ def test_what_the_model_was_trained_with_is_used(tmp_path: Path) -> None:
 
 def test_the_prefix_is_read_before_the_text(tmp_path: Path, random_model: OnnxSummarizer) -> None:
     prefixed = {"task_specific_params": {"summarization": {"prefix": "summarize: "}}}
-    model = opened(write_model(tmp_path / "t5", **prefixed))
+    model = open_model(write_model(tmp_path / "t5", **prefixed))
     assert write(model, "ana likes tea") == write(random_model, "summarize: ana likes tea")
 
 
@@ -203,7 +203,7 @@ def test_a_transcript_too_long_to_read_at_once_is_read_in_parts_that_share_the_r
     together = write(random_model, f"{first}\n\n{second}", 12)
     alone = [write(random_model, line, 6).text for line in (first, second)]
     assert together.text == "\n".join(filter(None, alone))
-    model = opened(write_model(tmp_path / "m", chain("<s>", "tea", "</s>")))
+    model = open_model(write_model(tmp_path / "m", chain("<s>", "tea", "</s>")))
     assert write(model, " ".join(["ana"] * (POSITIONS * 3))).text == "tea\ntea\ntea\ntea"
 
 
@@ -215,7 +215,9 @@ def test_a_transcript_of_too_many_parts_is_refused_before_anything_is_written(ra
 
 def test_the_model_stops_by_itself_when_its_time_is_up(tmp_path: Path) -> None:
     times = iter(range(100))
-    model = opened(write_model(tmp_path / "m", chain("<s>", "ana", "ana")), timeout_ms=5_000, monotonic=times.__next__)
+    model = open_model(
+        write_model(tmp_path / "m", chain("<s>", "ana", "ana")), timeout_ms=5_000, monotonic=times.__next__
+    )
     with pytest.raises(SummarizerFailed, match="did not finish within 5000 ms"):
         write(model, max_tokens=20)
     assert next(times) == 7, "one look at the clock for the start and for each token"
@@ -240,33 +242,33 @@ def test_any_transcript_gives_a_bounded_text_or_the_one_kind_of_error(
 def test_values_that_are_not_numbers_are_a_failure(tmp_path: Path, value: float) -> None:
     table = np.full((len(WORDS), len(WORDS)), value, np.float32)
     with pytest.raises(SummarizerFailed, match="not numbers"):
-        write(opened(write_model(tmp_path / "m", table)))
+        write(open_model(write_model(tmp_path / "m", table)))
 
 
 def test_nothing_is_loaded_before_the_first_use_and_a_broken_file_is_a_failure_then(tmp_path: Path) -> None:
     for name in (ENCODER_FILE, DECODER_FILE, TOKENIZER_FILE):
         folder = write_model(tmp_path / name.partition(".")[0])
         (folder / name).write_bytes(b"\x00 nothing of use")
-        guarded = GuardedSummarizer(opened(folder), 60_000)
+        guarded = GuardedSummarizer(open_model(folder), 60_000)
         assert guarded.ready()
         with pytest.raises(SummarizerFailed, match=name):
             guarded.summarise("ana", earlier="", max_tokens=5)
         assert not guarded.ready()
 
 
-def test_a_decoder_that_asks_for_more_than_the_plain_layout_gives_is_a_failure(tmp_path: Path) -> None:
+def test_a_decoder_that_needs_more_inputs_than_the_plain_layout_is_a_failure(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "m")
     (folder / ENCODER_FILE).write_bytes((folder / DECODER_FILE).read_bytes())
     with pytest.raises(SummarizerFailed, match="encoder_attention_mask; export the model without past"):
-        write(opened(folder))
+        write(open_model(folder))
 
 
-def test_the_models_may_lie_in_a_folder_of_their_own(tmp_path: Path) -> None:
+def test_the_models_may_be_in_a_subfolder(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "m", chain("<s>", "tea", "</s>"))
     (folder / "onnx").mkdir()
     for name in (ENCODER_FILE, DECODER_FILE):
         (folder / name).rename(folder / "onnx" / name)
-    model = opened(folder)
+    model = open_model(folder)
     assert model.name == "onnx:m"
     assert write(model).text == "tea"
 
@@ -279,7 +281,7 @@ def test_a_folder_without_one_of_its_files_is_not_found(tmp_path: Path, name: st
         read_folder(folder)
 
 
-def test_a_generation_config_stands_over_the_config(tmp_path: Path) -> None:
+def test_the_generation_config_overrides_the_config(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "m", no_repeat_ngram_size=3)
     given = {"eos_token_id": [END, PAD], "no_repeat_ngram_size": None, "decoder_start_token_id": PAD}
     (folder / "generation_config.json").write_text(json.dumps(given))
@@ -301,9 +303,7 @@ def without(*names: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
         (lambda given: [given], "config.json"),
     ],
 )
-def test_settings_that_do_not_say_enough_are_refused(
-    tmp_path: Path, change: Callable[[dict[str, Any]], Any], reason: str
-) -> None:
+def test_incomplete_settings_are_refused(tmp_path: Path, change: Callable[[dict[str, Any]], Any], reason: str) -> None:
     folder = write_model(tmp_path / "m")
     (folder / "config.json").write_text(json.dumps(change(dict(SETTINGS))))
     with pytest.raises(InvalidInput, match=reason):

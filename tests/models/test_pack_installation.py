@@ -113,7 +113,7 @@ def test_a_model_that_does_not_load_is_refused(tmp_path: Path) -> None:
     assert list_packs(tmp_path / "packs") == []
 
 
-# --- what may stand in the way -----------------------------------------------------------------------
+# --- obstacles ---------------------------------------------------------------------------------------
 
 
 def test_a_name_that_cannot_be_downloaded_is_refused_with_the_one_that_can(tmp_path: Path) -> None:
@@ -127,7 +127,9 @@ def test_without_the_extra_the_error_names_it(tmp_path: Path, monkeypatch: pytes
         install_pack(DEFAULT_PACK, tmp_path, Steps())
 
 
-def test_too_little_disk_space_is_said_before_anything_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_disk_space_is_reported_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=5 << 20))
     with pytest.raises(ModelInstallFailed, match="5 MiB are free"):
         install_pack(DEFAULT_PACK, tmp_path, Steps(), tmp_path / "downloads")
@@ -162,7 +164,7 @@ def test_the_default_pack_is_left_alone_where_it_is_whole(tmp_path: Path, monkey
 # --- steps that are kept -----------------------------------------------------------------------------
 
 
-def test_finished_files_are_kept_and_changed_or_half_made_ones_made_again(tmp_path: Path) -> None:
+def test_finished_files_are_kept_and_changed_or_partial_ones_are_rebuilt(tmp_path: Path) -> None:
     made: list[str] = []
 
     def build(path: Path) -> None:
@@ -308,7 +310,7 @@ def test_a_wheel_with_another_hash_is_not_taken(offered: Wheel, tmp_path: Path) 
     assert list((tmp_path / "downloads").iterdir()) == []
 
 
-def test_a_wheel_that_is_not_offered_is_explained(offered: Wheel, tmp_path: Path) -> None:
+def test_the_error_explains_that_no_index_offers_a_wheel(offered: Wheel, tmp_path: Path) -> None:
     other = Wheel(project="tinydata", version="2.0", file_name="tinydata-2.0-py3-none-any.whl", sha256="0" * 64)
     with pytest.raises(ModelInstallFailed, match=r"does not offer tinydata 2.0"):
         fetch_wheel(other, tmp_path / "downloads", Steps())
@@ -332,13 +334,13 @@ def test_without_pip_the_error_says_how_to_get_it(tmp_path: Path, monkeypatch: p
         ("", "no reason given"),
     ],
 )
-def test_what_pip_says_becomes_one_sentence_without_addresses(line: str, sentence: str) -> None:
+def test_the_output_of_pip_becomes_one_sentence_without_addresses(line: str, sentence: str) -> None:
     told = explain_pip_failure(e5.WHEELS[0], ["Looking in indexes: https://user:secret@host/simple\n", line])
     assert re.search(sentence, told)
     assert "secret" not in told
 
 
-def test_the_bytes_pip_counts_are_passed_on() -> None:
+def test_the_byte_counts_of_pip_are_passed_on() -> None:
     steps = Steps()
     kept = follow_pip(["Collecting x\n", "Progress 10 of 20\n", "Progress 20 of 20\n", "Saved y\n"], steps)
     assert steps == [("download", 10, 20), ("download", 20, 20)]
@@ -346,7 +348,7 @@ def test_the_bytes_pip_counts_are_passed_on() -> None:
 
 
 @pytest.mark.parametrize(("version", "style"), [("23.2.1", "off"), ("24.0", "off"), ("24.1", "raw"), ("26.3b1", "raw")])
-def test_progress_is_asked_for_where_pip_knows_how(version: str, style: str) -> None:
+def test_progress_is_requested_where_pip_supports_it(version: str, style: str) -> None:
     assert wheels._progress_style(version) == style
 
 

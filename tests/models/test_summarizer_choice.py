@@ -25,14 +25,14 @@ def write_folder(folder: Path) -> Path:
     return folder
 
 
-def test_by_default_there_is_none_and_it_says_so() -> None:
+def test_by_default_there_is_no_summarizer_and_the_reason_says_so() -> None:
     choice = make_summarizer(Config())
     assert choice.model is None
     assert "none" in choice.reason
 
 
 @pytest.mark.parametrize("kind", ["openai", "ollama"])
-def test_a_server_is_chosen_by_its_kind_and_not_asked_yet(kind: str) -> None:
+def test_a_server_is_chosen_by_its_kind_and_not_asked_at_once(kind: str) -> None:
     choice = make_summarizer(Config(summarizer=kind, **SERVER))
     assert choice.model is not None
     assert choice.model.name == f"{kind}:m"

@@ -90,7 +90,7 @@ def test_a_call_reaches_the_model_and_its_text_comes_back() -> None:
     assert model.asked == [("a long talk", "before", 40)]
 
 
-def test_broken_characters_never_reach_the_model_nor_come_back_from_it() -> None:
+def test_broken_characters_neither_reach_the_model_nor_come_back_from_it() -> None:
     model = ScriptedModel(lambda: Abstract(" half a \ud800 pair\n"))
     assert ask(GuardedSummarizer(model, PATIENT_MS), "a\ud800b").text == "half a ? pair"
     assert model.asked[0][0] == "a?b"
@@ -99,7 +99,7 @@ def test_broken_characters_never_reach_the_model_nor_come_back_from_it() -> None
 @pytest.mark.parametrize(
     ("given", "taken"), [(None, None), (0.25, 0.25), (-3.0, 0.0), (7.0, 1.0), (math.nan, None), (math.inf, None)]
 )
-def test_a_confidence_is_a_number_from_zero_to_one_or_not_known(given: float | None, taken: float | None) -> None:
+def test_a_confidence_is_a_number_from_zero_to_one_or_unknown(given: float | None, taken: float | None) -> None:
     guarded = GuardedSummarizer(ScriptedModel(lambda: Abstract("text", given)), PATIENT_MS)
     assert ask(guarded).confidence == taken
 
@@ -112,7 +112,7 @@ def test_a_summary_of_nothing_is_a_failure(text: str) -> None:
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("secret"), MemoryError(), InvalidInput("odd"), OSError(5, "x")])
-def test_whatever_a_model_raises_reaches_the_caller_as_one_kind_of_error(error: Exception) -> None:
+def test_every_exception_of_a_model_reaches_the_caller_as_one_kind_of_error(error: Exception) -> None:
     def explode() -> Abstract:
         raise error
 
@@ -213,7 +213,7 @@ def test_callers_take_turns_and_all_are_served() -> None:
     assert texts == ["done"] * 8
 
 
-def test_who_waited_behind_a_failure_does_not_try_again_at_once(hanging: Hanging) -> None:
+def test_a_caller_that_waited_behind_a_failure_does_not_try_again_at_once(hanging: Hanging) -> None:
     def fail_when_released() -> Abstract:
         hanging()
         return fail()

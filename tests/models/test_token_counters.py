@@ -1,4 +1,4 @@
-"""Token counts: the estimate follows its formula, the bound is not passed, the exact count is exact."""
+"""Token counts: the estimate follows its formula, counts stay below the bound, the exact count is exact."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_long_text_counts_as_much_in_parts_as_whole() -> None:
 
 @settings(deadline=None)
 @given(st.text(alphabet="ab cd\n汉1.", max_size=200))
-def test_the_parts_of_a_text_are_the_text(text: str) -> None:
+def test_the_parts_of_a_text_join_to_the_text(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens, "_PART_CHARS", 16)
         parts = [part for part, _ in tokens._parts(text)]
@@ -149,7 +149,7 @@ def test_the_parts_of_a_text_are_the_text(text: str) -> None:
 @needs_tokens_extra
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["one", "two.", "3", "four\n", "Fünf", "六", "  seven", "it's"]), max_size=80))
-def test_the_bound_of_a_cut_text_is_not_passed(words: list[str]) -> None:
+def test_the_count_of_a_cut_text_does_not_exceed_its_bound(words: list[str]) -> None:
     text = " ".join(words)
     whole = EXACT["o200k_base"].estimate(text)
     with pytest.MonkeyPatch.context() as patch:
@@ -177,7 +177,9 @@ def test_without_the_extra_auto_estimates_and_a_named_encoding_is_refused(monkey
 @needs_tokens_extra
 @pytest.mark.parametrize("encoding", EXACT)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=4))
-def test_lines_counted_with_their_ends_come_to_exactly_what_their_frame_takes(encoding: str, texts: list[str]) -> None:
+def test_the_counts_of_lines_with_their_ends_add_up_to_the_count_of_their_frame(
+    encoding: str, texts: list[str]
+) -> None:
     counter = EXACT[encoding]
     lines = [line(Quoted("2024-05-01", "Ann", text), number) for number, text in enumerate(texts, 1)]
     for opening, closing in OWN_FRAMES:

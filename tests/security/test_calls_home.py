@@ -1,4 +1,4 @@
-"""Nothing calls home: what the system is asked for by Clew and its libraries, seen from outside the process."""
+"""Nothing calls home: the system calls of Clew and its libraries, seen from outside the process."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ NO_FILES = ("/dev/", "/proc/")
 
 @dataclass(frozen=True)
 class Watched:
-    """A home without anything in it, and programs in it whose every question to the system is written down."""
+    """An empty home, and programs that run in it with all their system calls recorded."""
 
     folder: Path
 
@@ -129,12 +129,12 @@ def watched() -> Iterator[Watched]:
 
 
 @pytest.mark.long
-def test_a_program_that_uses_the_library_writes_and_asks_nowhere_else(watched: Watched) -> None:
+def test_a_program_that_uses_the_library_writes_and_connects_nowhere_else(watched: Watched) -> None:
     watched.run("-c", AS_A_LIBRARY, str(watched.data_dir))
     assert (watched.seen(), watched.files()) == ([], [])
 
 
-def test_a_daemon_writes_and_asks_nowhere_else(watched: Watched) -> None:
+def test_a_daemon_writes_and_connects_nowhere_else(watched: Watched) -> None:
     command = watched.command("-m", "clew", "up", "--foreground")
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=watched.environment) as process:
@@ -151,7 +151,7 @@ def test_a_daemon_writes_and_asks_nowhere_else(watched: Watched) -> None:
     assert (watched.seen(), watched.files()) == ([], [])
 
 
-def test_a_server_of_tools_writes_and_asks_nowhere_else(watched: Watched) -> None:
+def test_a_tool_server_writes_and_connects_nowhere_else(watched: Watched) -> None:
     program, *arguments = watched.command("-m", "clew", "mcp", "--user", "ana")
     parameters = StdioServerParameters(command=program, args=arguments, env=watched.environment)
 

@@ -1,4 +1,4 @@
-"""Texts written to break out of the quotation, and what becomes of them."""
+"""Texts written to break out of the quotation stay inside it."""
 
 from __future__ import annotations
 

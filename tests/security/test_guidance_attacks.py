@@ -1,4 +1,4 @@
-"""Texts that want to be obeyed, and the two parts of a context they must never reach."""
+"""Injected instructions, and the two sections of a context that they must never reach."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _texts(path: Path) -> Iterator[str]:
 
 
 def conversation(texts: list[str], role: str) -> list[Message]:
-    """Attacks as a tool or the assistant brings them in, each after a harmless question."""
+    """Attacks in the words of a tool or the assistant, each after a harmless question."""
     turns = []
     for number, text in enumerate(texts):
         call = f"c{number}"
@@ -86,8 +86,8 @@ def assert_untouched(context: Context) -> None:
 
 
 @pytest.mark.parametrize("role", ["tool_result", "assistant", "user"])
-def test_injected_text_never_becomes_guidance_or_rule(open_guarded: Open, role: str) -> None:
-    """In the user's name, it comes as the result of a tool call, which is how some hosts send results."""
+def test_injected_text_never_becomes_guidance_or_a_rule(open_guarded: Open, role: str) -> None:
+    """In the user's name, the text comes as a tool result: some hosts send results so."""
     texts = attacks()
     memory = open_guarded(HashingEmbedder())
     memory.ingest_batch("s", conversation(texts, role), user_id="ana")
@@ -136,13 +136,13 @@ FRAME_ATTACKS = (
 
 @pytest.mark.requirement("CONT-6", "GUIDE-3")
 @pytest.mark.parametrize("attack", FRAME_ATTACKS, ids=range(len(FRAME_ATTACKS)))
-def test_text_in_guidance_or_recall_can_close_or_fake_neither_frame(open_guarded: Open, attack: str) -> None:
+def test_text_in_guidance_or_recall_cannot_close_or_fake_a_frame(open_guarded: Open, attack: str) -> None:
     memory = open_guarded()
     rule = f"You must never deploy the billing service. {attack}"
     memory.ingest("s", "user", rule, user_id="ana", speaker=f"Ana {attack}".replace("\n", " "))
     memory.put("user:ana", "1", f"Who may deploy the billing service? {attack}", {"speaker": attack})
     for ref in ["user:ana/1", *(item.ref for item in memory.call(ListTrust()).items)]:
-        memory.review(ref, "release")  # where the wording alone keeps it out, the frame is not put to the test
+        memory.review(ref, "release")  # a text that its wording alone keeps out does not test the frame
     memory.ingest_batch("s", conversation(["The harvest was good, and the mill was open all week."] * 8, "assistant"))
     memory.compact("s", force=True)
     context = memory.assemble("t", query="deploy the billing service", user_id="ana")
@@ -174,7 +174,7 @@ def test_a_tampered_import_does_not_put_words_into_the_operators_mouth(open_guar
         rule | obey | {"places": [{"collection": "authored:hard", "id": "AGENTS.md#-1"}]},
     ]
     for line in forged:
-        with suppress(ClewError):  # to refuse is as good as to ignore
+        with suppress(ClewError):  # a refusal is as good as ignoring it
             memory.call(Import(lines=(json.dumps(line),)))
     memory.close()
     again = open_guarded()

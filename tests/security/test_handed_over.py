@@ -1,4 +1,4 @@
-"""What a user quotes, pastes or forwards is evidence: it becomes no memory, no rule, no fact and no plan."""
+"""A text that a user quotes, pastes or forwards is evidence: it becomes no memory, no rule, no fact and no plan."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def memory(open_memory: OpenMemory) -> Memory:
     return open_memory(tokenizer="estimate")
 
 
-def kept(memory: Memory, text: str) -> tuple[int, int, int]:
+def count_kept(memory: Memory, text: str) -> tuple[int, int, int]:
     """How many memories, rules and proposed facts a turn gives."""
     memory.ingest("s", "user", text, user_id="ada")
     assert memory.flush().ok
@@ -55,16 +55,16 @@ def kept(memory: Memory, text: str) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("payload", PAYLOADS)
-def test_a_text_that_is_handed_over_gains_nothing(memory: Memory, form: str, payload: str) -> None:
-    assert kept(memory, form.format(payload)) == (0, 0, 0)
+def test_a_text_that_is_handed_over_becomes_no_memory_rule_or_fact(memory: Memory, form: str, payload: str) -> None:
+    assert count_kept(memory, form.format(payload)) == (0, 0, 0)
     assert any(payload in hit.record.text for hit in memory.search(payload, user_id="ada").hits), "it can be found"
 
 
-def test_the_same_words_said_by_the_user_count(memory: Memory) -> None:
-    memories, rules, proposed = kept(memory, "\n\n".join(PAYLOADS))
+def test_the_same_words_from_the_user_are_kept(memory: Memory) -> None:
+    memories, rules, proposed = count_kept(memory, "\n\n".join(PAYLOADS))
     assert memories == rules == 1
     assert proposed > 0
 
 
 def test_a_rule_that_quotes_a_word_is_kept(memory: Memory) -> None:
-    assert kept(memory, 'Never write "utilise" in the minutes, always "use".')[1] == 1
+    assert count_kept(memory, 'Never write "utilise" in the minutes, always "use".')[1] == 1

@@ -1,4 +1,4 @@
-"""Every payload of the injection corpora, stored in every way text comes in, and where it must never come out."""
+"""Every payload of the injection corpora, stored by every way in, and the places where it must never appear."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Store:
 
     @cached_property
     def asked(self) -> list[str]:
-        """Payloads that are asked for by their own words, evenly taken."""
+        """A sample of payloads, for queries in their own words."""
         return list(self.payloads[:: max(len(self.payloads) // effort(60, 600), 1)])
 
     @cached_property
     def quarantined(self) -> frozenset[str]:
-        """The texts that no one may see unless they review them."""
+        """The texts that only a review may show."""
         cursor: int | None = 0
         refs: list[str] = []
         while cursor is not None:
@@ -96,7 +96,7 @@ def _texts(path: Path) -> Iterator[str]:
 
 
 def talk() -> Iterator[str]:
-    """What people really said to each other."""
+    """Turns of real conversations."""
     for sample in json.loads(gzip.decompress((shared("locomo") / "locomo5_dev.json.gz").read_bytes())):
         for name, turns in sample["conversation"].items():
             if re.fullmatch(r"session_\d+", name):
@@ -144,10 +144,10 @@ def _fill(store: Store) -> None:
     assert memory.compact("s", force=True).turns_removed > len(turns) - 20
 
 
-# --- where none may be -----------------------------------------------------------------------------------
+# --- places without payloads -----------------------------------------------------------------------------
 
 
-def test_none_is_promoted_to_a_memory(store: Store) -> None:
+def test_no_payload_is_promoted_to_a_memory(store: Store) -> None:
     texts = set(store.payloads)
     kept = store.memory.list("user:ana", limit=10_000).records
     promoted = [record for record in kept if not record.id.startswith("page")]
@@ -158,7 +158,7 @@ def test_none_is_promoted_to_a_memory(store: Store) -> None:
     assert {record.trust for record in pages} <= {"untrusted", "quarantined"}
 
 
-def test_none_is_trusted_whatever_way_it_came(store: Store) -> None:
+def test_no_payload_is_trusted_whatever_its_way_in(store: Store) -> None:
     texts = set(store.payloads)
     for name in ("session_raw:s", "ledger:user:ana", "ledger:session:s", "user:ana"):
         records = store.memory.list(name, limit=10_000).records
@@ -167,14 +167,14 @@ def test_none_is_trusted_whatever_way_it_came(store: Store) -> None:
         assert {record.trust for record in found} <= {"untrusted", "quarantined"}
 
 
-def test_none_becomes_guidance_through_compaction(store: Store) -> None:
+def test_no_payload_becomes_guidance_through_compaction(store: Store) -> None:
     texts = set(store.payloads)
     guidance = store.memory.guidance(user_id="ana", session_id="s").items
     assert not [item.record.id for item in guidance if item.record.text in texts]
     assert {item.record.provenance for item in guidance} <= {"user_turn"}
 
 
-def test_no_summary_quotes_what_is_quarantined_or_is_trusted_more_than_a_tool(store: Store) -> None:
+def test_no_summary_quotes_quarantined_text_or_is_trusted_more_than_a_tool(store: Store) -> None:
     for record in store.memory.list("session_summary:s", limit=10_000).records:
         flat = " ".join(record.text.split())
         assert not [text for text in store.quarantined if len(text) > 20 and " ".join(text.split()) in flat]
@@ -182,7 +182,7 @@ def test_no_summary_quotes_what_is_quarantined_or_is_trusted_more_than_a_tool(st
             assert record.trust == "untrusted"
 
 
-def test_none_enters_the_rules_or_the_guidance_of_a_context(store: Store) -> None:
+def test_no_payload_enters_the_rules_or_the_guidance_of_a_context(store: Store) -> None:
     for query in store.asked:
         for session in ("s", "later"):
             context = store.memory.assemble(session, query=query, user_id="ana", budget_tokens=4000)
@@ -195,7 +195,7 @@ def test_none_enters_the_rules_or_the_guidance_of_a_context(store: Store) -> Non
                 assert_quoted(store, item, ref)
 
 
-def test_none_enters_a_pack_that_was_not_asked_for_it(store: Store) -> None:
+def test_no_payload_enters_a_pack_without_a_request_for_it(store: Store) -> None:
     for query in store.asked:
         bundle = store.memory.pack(query, user_id="ana", session_id="s", budget_tokens=PACK_TOKENS)
         assert {item.trust for item in bundle.items} <= {"trusted", "unknown"}
@@ -205,7 +205,7 @@ def test_none_enters_a_pack_that_was_not_asked_for_it(store: Store) -> None:
             assert store.stored(item.record_ref) not in store.payloads
 
 
-def test_one_that_is_asked_for_enters_a_pack_framed_marked_and_capped(store: Store) -> None:
+def test_a_requested_payload_enters_a_pack_framed_marked_and_capped(store: Store) -> None:
     entered = 0
     for query in store.asked:
         bundle = store.memory.pack(query, user_id="ana", session_id="s", budget_tokens=PACK_TOKENS, untrusted=True)
@@ -226,7 +226,7 @@ def test_one_that_is_asked_for_enters_a_pack_framed_marked_and_capped(store: Sto
 
 
 def framed(text: str, opening: str, closing: str) -> list[dict[str, Any]]:
-    """The items of a frame, read back; whatever breaks the frame breaks this."""
+    """The items of a frame, read back. Fails on a broken frame."""
     items = [read(line) for line in lines_in(text, opening, closing)]
     assert [item["n"] for item in items] == list(range(1, len(items) + 1))
     return items
@@ -242,7 +242,7 @@ def lines_in(text: str, opening: str, closing: str) -> list[str]:
 
 
 def assert_quoted(store: Store, item: dict[str, Any], ref: str) -> None:
-    """What stands in a frame is what was stored, or parts of it, and is not quarantined."""
+    """Asserts that a frame quotes only stored texts, or parts of them, and none in quarantine."""
     stored = store.stored(ref)
     assert item.get("ref", ref) == ref
     assert stored not in store.quarantined

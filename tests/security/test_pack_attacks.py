@@ -1,4 +1,4 @@
-"""Texts that want to be obeyed, in every place of a pack they could reach."""
+"""Injected instructions, in every field of a pack that they could reach."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def as_id(text: str) -> str:
 
 
 def lines_of(text: str) -> list[dict[str, Any]]:
-    """The items of a bundle; each line must be one, between the marks of the frame and nothing else."""
+    """The items of a bundle. Asserts that there is nothing between the delimiters but one line for each item."""
     first, *lines, last = text.splitlines()
     assert (first, last) == (PACK_OPEN, PACK_CLOSE)
     assert not any(mark in line for line in lines for mark in "<>")
@@ -114,13 +114,13 @@ def queries() -> Sequence[str]:
     return [attack[:400] for attack in attacks()][:: effort(4, 1)]
 
 
-def test_what_a_tool_said_never_enters_a_pack_that_did_not_ask_for_it(poisoned: Memory) -> None:
+def test_tool_output_never_enters_a_pack_without_a_request_for_it(poisoned: Memory) -> None:
     for query in queries():
         bundle = poisoned.pack(query, user_id="u", session_id="s")
         assert all(item.record_ref.startswith("user:u/own") for item in bundle.items)
 
 
-def test_what_a_tool_said_is_a_framed_capped_untrusted_quotation_when_asked_for(poisoned: Memory) -> None:
+def test_requested_tool_output_is_a_framed_capped_untrusted_quotation(poisoned: Memory) -> None:
     quoted = 0
     for query in queries():
         bundle = poisoned.pack(query, user_id="u", session_id="s", untrusted=True)

@@ -1,4 +1,4 @@
-"""What stands beside the text in a line of a pack: who said it and what is kept with it."""
+"""The fields beside the text in a line of a pack: the speaker, and the metadata of the record."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_metadata_that_names_no_artifact_is_not_shown_as_one(memory: Memory, art
     assert ["payload" in line for line in lines(memory)] == [False]
 
 
-def test_an_artifact_is_shown_by_name_with_a_size_that_can_be_one(memory: Memory) -> None:
+def test_an_artifact_is_shown_by_name_with_a_plausible_size(memory: Memory) -> None:
     name = "0123456789abcdef" * 2 + "01234567"
     memory.put("user:ada", "m", "the zebra database is our choice", {"artifact": name, "payloadBytes": 7})
     assert [line["payload"] for line in lines(memory)] == [f"{name}, 7 bytes"]

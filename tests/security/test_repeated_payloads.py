@@ -89,7 +89,7 @@ def _kept_by_a_client(memory: Memory, number: int, text: str) -> None:
 
 
 def _imported(memory: Memory, number: int, text: str) -> None:
-    """From a file that says that nobody doubts its texts."""
+    """From a file that claims trust for its texts."""
     memory.ingest(f"s{number}", "tool_result", text, user_id="u")
     memory.put("user:u", f"m{number}", "A text of this user's.")
     memory.ingest(f"t{number}", "assistant", "A reply of some words.", user_id="u", id=f"r{number}")
@@ -128,15 +128,17 @@ def test_no_payload_reaches_another_session_unasked(memory: Memory, texts: list[
     kept = memory.list("user:u", limit=10_000).records
     assert [record.id for record in kept if record.trust not in ("untrusted", "quarantined")] in ([], _own(texts, way))
     assert memory.guidance(user_id="u").items == ()
-    assert [text for text in texts if any(part in recalled(memory, text[:400]) for part in parts_of(text))] == []
+    assert [
+        text for text in texts if any(part in read_in_new_session(memory, text[:400]) for part in parts_of(text))
+    ] == []
 
 
 def _own(texts: list[str], way: Way) -> list[str]:
     return [f"m{number}" for number in range(len(texts))] if way is _imported else []
 
 
-def recalled(memory: Memory, query: str) -> str:
-    """All that a new session is shown, with nothing but its letters."""
+def read_in_new_session(memory: Memory, query: str) -> str:
+    """Everything that a new session is shown, reduced to its letters."""
     context = memory.assemble("now", query=query, user_id="u", messages=[])
     shown = [item.text for item in memory.call(Pack(query=query, user_id="u")).items]
     return letters("".join([*shown, context.recalled_text, context.guidance_text]))

@@ -1,4 +1,4 @@
-"""Who may reach the daemon, and with what."""
+"""Who may connect to the daemon, and with which credentials."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_socket_and_its_folder_are_private(folder: Path) -> None:
         assert mode(folder / "data") == 0o700
 
 
-def test_a_folder_others_can_write_is_no_place_for_a_socket(folder: Path) -> None:
+def test_a_socket_is_refused_in_a_folder_that_others_can_write(folder: Path) -> None:
     (folder / "open").mkdir()
     (folder / "open").chmod(0o777)
     status, words = refused(folder / "data", listen=f"unix:{folder}/open/clew.sock")
@@ -82,14 +82,14 @@ def test_the_token_can_come_from_the_environment(folder: Path, monkeypatch: pyte
             connect(daemon.endpoint, config)
 
 
-def test_a_client_without_the_token_is_let_go_after_a_few_attempts(folder: Path) -> None:
+def test_a_client_without_the_token_is_disconnected_after_a_few_attempts(folder: Path) -> None:
     with Serving(DictMemory(), folder, LIMITS, token="right") as serving, serving.wire() as wire:
         for attempt in ("wrong", 5, None):
             assert wire.error("authenticate", token=attempt)["code"] == Unauthorized.code
         assert wire.read() is None
 
 
-def test_a_client_that_never_shows_a_token_is_let_go(folder: Path) -> None:
+def test_a_client_that_never_shows_a_token_is_disconnected(folder: Path) -> None:
     limits = Limits(frame_bytes=65_536, inflight=8, connections=8, deadline_s=30, sign_in_s=0.05)
     with Serving(DictMemory(), folder, limits, token="right") as serving, serving.wire() as wire:
         assert wire.read() is None

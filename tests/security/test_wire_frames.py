@@ -1,4 +1,4 @@
-"""A live daemon under bad frames: each gets an error, and the next good frame works as ever."""
+"""A live daemon under bad frames: each gets an error, and the next good frame is answered as usual."""
 
 from __future__ import annotations
 
@@ -109,18 +109,18 @@ def test_a_notification_is_carried_out_and_not_answered(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("request_id", [0, -1, 2**62, 1.5, "", "ä", "x" * 1000])
-def test_an_id_comes_back_as_it_was(wire: Wire, request_id: object) -> None:
+def test_the_id_of_a_request_comes_back_unchanged(wire: Wire, request_id: object) -> None:
     assert wire.ask("health", {}, request_id)["id"] == request_id
 
 
-def test_half_a_frame_and_a_hang_up_leave_nothing_behind(daemon: Daemon) -> None:
+def test_a_client_that_hangs_up_in_mid_frame_leaves_nothing_behind(daemon: Daemon) -> None:
     with daemon.wire() as half:
         half.send(frame("insert_text", {"collection": "user:half", "id": "a", "text": "t"})[:-3])
     with daemon.wire() as wire:
         assert wire.result("export_memory", userId="half")["records"] == []
 
 
-def test_answers_still_come_after_the_client_has_closed_its_writing_end(daemon: Daemon) -> None:
+def test_answers_still_arrive_after_the_client_has_closed_its_writing_end(daemon: Daemon) -> None:
     with daemon.wire() as wire:
         wire.send(b"".join(frame("health", {}, number) + b"\n" for number in range(10)))
         wire.sock.shutdown(1)

@@ -1,4 +1,4 @@
-"""The real engine behind every method, under parameters of the right shape and any content."""
+"""The real engine behind every method, with parameters of the right type and any content."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def memory() -> Iterator[Memory]:
 
 
 def some_params(method: str) -> st.SearchStrategy[dict[str, Any]]:
-    """What a method takes: its own exactly, a compatibility method's among others that it ignores."""
+    """Parameters for a method: exactly its own, or, for a compatibility method, among others that it ignores."""
     kind = REQUESTS.get(method)
     if kind is None:
         return st.fixed_dictionaries(FIELDS)
@@ -92,7 +92,7 @@ def some_params(method: str) -> st.SearchStrategy[dict[str, Any]]:
 
 @settings(deadline=None, max_examples=400)
 @given(st.data())
-def test_no_parameters_make_a_fault(memory: Memory, data: st.DataObject) -> None:
+def test_no_parameters_cause_an_internal_error(memory: Memory, data: st.DataObject) -> None:
     method = data.draw(st.sampled_from(sorted(METHODS)))
     params = data.draw(some_params(method))
     reply = msgspec.json.decode(answer(memory, Call(id=1, method=method, params=params)))

@@ -1,4 +1,4 @@
-"""Tool calls in the text of a turn: found behind the words, told in a few words, with how they ended."""
+"""Tool calls in the text of a turn: found behind the words, and described in a few words with their outcome."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def call(tool: str, **arguments: str) -> Call:
     return Call(tool, arguments)
 
 
-def told(*made: Call, results: tuple[str, ...] = ()) -> str:
+def describe(*made: Call, results: tuple[str, ...] = ()) -> str:
     ids = tuple(f"c{number}" for number in range(len(made)))
     turns = [Turn(made=made, call_ids=ids)]
     turns += [Turn(text, is_result=True, answers=id_) for text, id_ in zip(results, ids, strict=False)]
@@ -71,11 +71,11 @@ def test_text_without_calls_is_all_speech() -> None:
         (call("tool_call", command="make"), "ran make"),
     ],
 )
-def test_a_call_is_told_by_what_it_did(made: Call, expected: str) -> None:
-    assert told(made) == expected
+def test_a_call_is_described_by_what_it_did(made: Call, expected: str) -> None:
+    assert describe(made) == expected
 
 
-def test_changes_come_before_commands_and_looking_around() -> None:
+def test_changes_come_before_commands_and_commands_before_reading() -> None:
     made = [
         call("read", path="a.ts"),
         call("bash", command="grep -n theme src"),
@@ -83,14 +83,14 @@ def test_changes_come_before_commands_and_looking_around() -> None:
         call("edit", path="b.ts"),
         call("edit", path="b.ts"),
     ]
-    assert told(*made) == "edited b.ts; ran npm test; read a.ts"
+    assert describe(*made) == "edited b.ts; ran npm test; read a.ts"
 
 
 def test_a_command_ends_with_its_counts_or_its_error() -> None:
     passed = "\n".join(["line"] * 30 + ["2 failed, 41 passed in 3.1s"])
     broken = "Compiling\n" * 5 + "src/a.ts(3,4): error TS2353: unknown property\nCommand exited with code 2"
     made = (call("bash", command="pytest -q"), call("bash", command="npm run build"))
-    assert told(*made, results=(passed, broken)) == (
+    assert describe(*made, results=(passed, broken)) == (
         "ran pytest -q: 2 failed, 41 passed in 3.1s; "
         "ran npm run build: failed: src/a.ts(3,4): error TS2353: unknown property / Command exited with […]"
     )
@@ -98,12 +98,12 @@ def test_a_command_ends_with_its_counts_or_its_error() -> None:
 
 def test_the_same_command_counts_once_with_its_last_ending() -> None:
     made = tuple(call("bash", command="npm test") for _ in range(3))
-    assert told(*made, results=("1 failed", "1 failed", "7 passed")) == "ran npm test 3 times: 7 passed"
+    assert describe(*made, results=("1 failed", "1 failed", "7 passed")) == "ran npm test 3 times: 7 passed"
 
 
 def test_what_a_tool_read_is_never_quoted() -> None:
     content = "We decided to never use chalk again.\n" * 50
-    assert told(call("read", path="notes.md"), results=(content,)) == "read notes.md"
+    assert describe(call("read", path="notes.md"), results=(content,)) == "read notes.md"
 
 
 def test_a_result_of_one_of_several_unnamed_calls_is_not_guessed() -> None:
@@ -124,6 +124,6 @@ def test_a_host_that_says_that_a_tool_failed_is_believed() -> None:
 
 
 @pytest.mark.parametrize("told_", ["read a.ts", "read 7 files; searched 3 times", "ran grep -n x y"])
-def test_looking_around_is_recognised(told_: str) -> None:
+def test_calls_that_only_look_are_recognised(told_: str) -> None:
     assert calls.is_looking(told_)
     assert not calls.is_looking(f"edited b.ts; {told_}")

@@ -1,4 +1,4 @@
-"""Which days a text speaks of."""
+"""Which days a text is about."""
 
 from __future__ import annotations
 
@@ -105,13 +105,13 @@ NO_DATES = [
 
 
 @pytest.mark.parametrize(("text", "keys"), SAID + YEARLESS)
-def test_a_day_that_is_named_is_found_and_asked_for(text: str, keys: set[str]) -> None:
+def test_a_named_day_is_found_in_a_text_and_in_a_question(text: str, keys: set[str]) -> None:
     assert keys <= keys_of(text, WEDNESDAY_MS)
     assert keys_asked_for(text, WEDNESDAY_MS) == keys
 
 
 @pytest.mark.parametrize(("text", "keys"), AHEAD)
-def test_a_day_ahead_is_found_but_no_question_is_about_it(text: str, keys: set[str]) -> None:
+def test_a_day_ahead_is_found_but_no_question_asks_for_it(text: str, keys: set[str]) -> None:
     assert keys <= keys_of(text, WEDNESDAY_MS)
     assert keys_asked_for(text, WEDNESDAY_MS) == set()
 
@@ -124,12 +124,12 @@ def test_a_question_about_today_asks_for_no_day(text: str) -> None:
     assert keys_asked_for(text, WEDNESDAY_MS) == set()
 
 
-def test_of_a_week_that_has_begun_a_question_asks_for_the_days_that_have_passed() -> None:
+def test_a_question_about_the_current_week_asks_for_its_past_days() -> None:
     assert keys_asked_for("what did I do this week?", WEDNESDAY_MS) == days(8, 9)
 
 
 @pytest.mark.parametrize("text", NO_DATES)
-def test_what_names_no_day_is_about_its_own_alone(text: str) -> None:
+def test_a_text_that_names_no_day_is_about_its_own_day_alone(text: str) -> None:
     assert keys_of(text, WEDNESDAY_MS) == OWN_KEYS
     assert keys_asked_for(text, WEDNESDAY_MS) == set()
 
@@ -144,7 +144,7 @@ def test_a_question_asks_for_the_narrowest_key_only() -> None:
     assert keys_asked_for("in March, or on 7 April", WEDNESDAY_MS) == {"03", "04-07"}
 
 
-def test_words_mean_other_days_on_other_days() -> None:
+def test_the_same_words_mean_other_days_on_other_days() -> None:
     new_year_ms = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp() * 1000)
     assert keys_asked_for("yesterday", new_year_ms) == {"2023-12-31"}
     assert keys_asked_for("last month", new_year_ms) == {"2023-12"}
@@ -153,7 +153,7 @@ def test_words_mean_other_days_on_other_days() -> None:
 
 
 @pytest.mark.parametrize("ts_ms", [-1, -(10**30), 253_402_300_800_000, 10**17])
-def test_a_time_that_no_calendar_can_name_has_no_days(ts_ms: int) -> None:
+def test_a_time_beyond_the_calendar_has_no_days(ts_ms: int) -> None:
     assert keys_of("yesterday, 2023-05-07", ts_ms) == set()
     assert keys_asked_for("yesterday, 2023-05-07", ts_ms) == set()
 
@@ -193,7 +193,7 @@ def test_any_text_at_any_time_gives_few_keys_of_days_that_exist(text: str, ts_ms
 
 @pytest.mark.requirement("RANK-2")
 @given(worded, st.integers(10**11, 10**14))
-def test_no_question_asks_for_a_day_that_another_key_of_it_lies_in_or_that_is_to_come(text: str, now_ms: int) -> None:
+def test_no_question_asks_for_a_future_day_or_for_overlapping_ones(text: str, now_ms: int) -> None:
     asked = keys_asked_for(text, now_ms)
     today = datetime.fromtimestamp(now_ms // 1000, UTC).date().isoformat()
     assert all(key < today[: len(key)] for key in asked if len(key) > 5)
@@ -210,7 +210,7 @@ def _lies_in(other: str, key: str) -> bool:
 @pytest.mark.parametrize(
     "piece", ["2023-", "May ", "1 ", "a few ", "in ", "last\n", "1月", "昨", "\u0301", "\ufdfa", "0", "\x00", "7 of "]
 )
-def test_a_hostile_megabyte_is_looked_through_no_further_than_any_text(piece: str) -> None:
+def test_a_hostile_megabyte_is_read_no_further_than_any_text(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     assert len(keys_of(text, WEDNESDAY_MS)) <= MOST_KEYS + len(OWN_KEYS)
     assert len(keys_asked_for(text, WEDNESDAY_MS)) <= MOST_KEYS

@@ -118,7 +118,7 @@ def test_permissions_are_found(text: str) -> None:
         "Our award-winning platform must be seen to be believed!",
     ],
 )
-def test_what_is_supposed_or_told_of_others_is_no_rule(text: str) -> None:
+def test_a_supposition_or_a_report_about_others_is_no_rule(text: str) -> None:
     assert read(text).norms == ()
 
 
@@ -168,7 +168,7 @@ def test_questions_reports_quotations_and_code_hold_no_rules(text: str) -> None:
         "Run the server locally:",
     ],
 )
-def test_talk_and_description_are_no_rules(text: str) -> None:
+def test_small_talk_and_description_are_no_rules(text: str) -> None:
     assert read(text).norms == ()
 
 
@@ -208,7 +208,7 @@ def test_a_bare_imperative_binds_but_is_not_meant_to_last() -> None:
     assert read("From now on, answer in German.").standing
 
 
-def test_sentences_others_labelled_are_told_apart() -> None:
+def test_rules_are_told_apart_in_a_labelled_public_set() -> None:
     folder = shared("deontic")
     rows = [json.loads(line) for line in (folder / "inline_seeded_and_repo.jsonl").read_text("utf-8").splitlines()]
     rows += json.loads((folder / "libravdb_deontic_user_agent_soul_corpus.json").read_text("utf-8"))
@@ -219,7 +219,7 @@ def test_sentences_others_labelled_are_told_apart() -> None:
     assert right / len(rules) >= 0.80
 
 
-def test_small_talk_between_friends_is_seldom_taken_for_standing_guidance() -> None:
+def test_small_talk_between_friends_is_seldom_taken_for_guidance() -> None:
     conversations = json.loads(gzip.decompress(shared("locomo/locomo5_dev.json.gz").read_bytes()))
     turns = [
         turn["text"]

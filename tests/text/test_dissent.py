@@ -1,4 +1,4 @@
-"""Which pairs of texts disagree, and which only look as if they did."""
+"""Pairs of texts that disagree, and pairs that only seem to."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ AGREE = (
 
 
 @pytest.mark.parametrize(("one", "other", "reason"), DISAGREE)
-def test_texts_that_disagree_are_found_and_so_is_in_what(one: str, other: str, reason: Conflict) -> None:
+def test_disagreeing_texts_are_found_with_the_point_they_disagree_on(one: str, other: str, reason: Conflict) -> None:
     assert conflict(one, other) is reason
     assert conflict(other, one) is reason
 
 
 @pytest.mark.parametrize(("one", "other", "_"), DISAGREE)
-def test_a_first_look_passes_what_disagrees(one: str, other: str, _: Conflict) -> None:
+def test_a_first_look_passes_texts_that_disagree(one: str, other: str, _: Conflict) -> None:
     assert may_disagree(rough_words(one), rough_words(other))
 
 
@@ -80,7 +80,7 @@ def test_a_first_look_tells_texts_on_other_matters_apart() -> None:
 
 
 @given(st.text(max_size=MAX_CHARS), st.text(max_size=MAX_CHARS))
-def test_any_two_texts_are_compared_the_same_both_ways_and_none_disagrees_with_itself(one: str, other: str) -> None:
+def test_the_comparison_is_symmetric_and_no_text_disagrees_with_itself(one: str, other: str) -> None:
     assert conflict(one, other) is conflict(other, one)
     assert conflict(one, one) is None
     assert claim(one) == claim(one)

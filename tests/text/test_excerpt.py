@@ -1,4 +1,4 @@
-"""What a pointer to a summary quotes of it."""
+"""What a pointer quotes of its summary."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ LINES = [
 SUMMARY = "\n".join([SPAN, *LINES])
 
 
-def test_a_line_is_quoted_for_what_it_alone_says_and_not_for_who_speaks() -> None:
+def test_a_line_is_quoted_for_its_distinctive_words_and_not_for_its_speaker() -> None:
     shown = pointer(SUMMARY, {"nate", "dog"}, 100)
     assert shown == f"2024-05-01 to 2024-05-09, 84 turns\n{LINES[2]}{CUT_MARK}"
 
 
-def test_nothing_is_quoted_where_no_line_is_asked_for() -> None:
+def test_nothing_is_quoted_where_no_line_answers_the_question() -> None:
     assert pointer(SUMMARY, {"nate", "submarin"}, 100) == f"2024-05-01 to 2024-05-09, 84 turns{CUT_MARK}"
 
 
-def test_among_few_lines_a_term_that_all_hold_counts() -> None:
+def test_among_few_lines_a_term_they_all_share_counts() -> None:
     few = "\n".join([SPAN, LINES[0], LINES[1]])
     assert LINES[0] in excerpt(few, {"nate"}, len(few) - 10)
 
 
 @pytest.mark.parametrize("room", [1, 20, 40, 80, 160, 400])
-def test_never_more_than_there_is_room_for(room: int) -> None:
+def test_an_excerpt_never_exceeds_its_limit(room: int) -> None:
     assert len(pointer(SUMMARY, {"kettl"}, room)) <= room

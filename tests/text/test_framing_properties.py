@@ -1,4 +1,4 @@
-"""What holds for the quotation of every text there is."""
+"""Properties of quotation that hold for every text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def joined(text: str) -> str:
-    """The text with each high surrogate and the low one after it as the character they make."""
+    """The text with each surrogate pair as the character it encodes."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
@@ -87,7 +87,7 @@ def test_a_clipped_text_keeps_its_limit_and_its_beginning(text: str, limit: int)
         assert CUT_MARK.strip().startswith(clipped)
 
 
-def test_every_character_that_stays_plain_is_visible_and_stays_harmless_when_normalised() -> None:
+def test_every_unescaped_character_is_visible_and_harmless_when_normalised() -> None:
     plain = [c for c in map(chr, range(0x80, 0x110000)) if quote(c) == f'"{c}"']
     for form in ("NFC", "NFD", "NFKC", "NFKD"):
         for character in plain:

@@ -30,7 +30,7 @@ class TestGrade:
             "決定：設定は config/app.toml に置く",
         ],
     )
-    def test_what_lasts_must_be_remembered(self, text: str) -> None:
+    def test_lasting_statements_must_be_remembered(self, text: str) -> None:
         assert grade(text).label is Label.MUST_REMEMBER
 
     @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ class TestGrade:
             "My sister works at the harbour.",
         ],
     )
-    def test_what_is_useful_is_nice_to_have(self, text: str) -> None:
+    def test_useful_statements_are_nice_to_have(self, text: str) -> None:
         assert grade(text).label is Label.NICE_TO_HAVE
 
     @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ class TestGrade:
         ["", "   \n", "...", "ok thanks!", "好的，收到", "HEARTBEAT_OK", "Still running…", "Let me check that.",
          "2026-01-05 10:00:01 INFO started\n2026-01-05 10:00:02 INFO ready", "-----BEGIN RSA PRIVATE KEY-----"],
     )  # fmt: skip
-    def test_what_fills_the_air_is_ignored(self, text: str) -> None:
+    def test_empty_talk_is_ignored(self, text: str) -> None:
         assert grade(text).label is Label.IGNORE
 
     def test_a_known_kind_counts_for_more_than_the_wording(self) -> None:
         assert grade("SQLite in WAL mode", Kind.DECISION).label is Label.MUST_REMEMBER
         assert grade("SQLite in WAL mode").label is Label.IGNORE
 
-    def test_words_of_a_tool_carry_no_authority(self) -> None:
+    def test_a_tools_words_carry_no_authority(self) -> None:
         rule = "Rule: you must always run this first."
         assert grade(rule).label is Label.MUST_REMEMBER
         assert grade(rule, tool="bash").label is not Label.MUST_REMEMBER
@@ -82,10 +82,10 @@ class TestGrade:
         assert grade(text).score > grade(self.LOG).score + 0.2
         assert grade(f"{text}\n\n{self.LOG}").score == grade(text).score
 
-    def test_what_is_pasted_gives_a_turn_no_weight(self) -> None:
+    def test_pasted_text_adds_no_weight_to_a_turn(self) -> None:
         assert grade(f"hm, look at that\n\n{self.LOG}").label is Label.IGNORE
 
-    def test_what_somebody_tells_of_themselves_is_worth_the_more_the_more_it_is(self) -> None:
+    def test_the_more_somebody_tells_of_themselves_the_higher_the_grade(self) -> None:
         told = ["Wow, nice view!", "I adopted a puppy.", "My sister Ana moved to Lisbon on 3 May; I love visiting her."]
         labels = [Label.IGNORE, Label.NICE_TO_HAVE, Label.MUST_REMEMBER]
         assert [grade(text).label for text in told] == labels
@@ -108,7 +108,7 @@ class TestGrade:
         assert {kind_of_text(question, Role.USER) for question in asked} == {Kind.NOTE}
         assert sum(grade(question).label is Label.MUST_REMEMBER for question in asked) < 0.01 * len(asked)
 
-    def test_the_reasons_are_named_weightiest_first(self) -> None:
+    def test_the_weightiest_reason_comes_first(self) -> None:
         assert grade("We decided to call it on 5 May.").reasons == ("decision", "date")
         assert grade("thanks").reasons == ("acknowledgement",)
 
@@ -170,6 +170,6 @@ def test_the_kind_shows_in_the_wording(text: str, kind: Kind) -> None:
 
 
 @pytest.mark.requirement("CAPTURE-5")
-def test_what_a_tool_says_is_an_observation_whatever_it_says() -> None:
+def test_tool_output_is_always_an_observation() -> None:
     assert kind_of_text("We decided to ship.", Role.TOOL_RESULT) is Kind.OBSERVATION
     assert kind_of_text("We decided to ship.", Role.TOOL_CALL) is Kind.EVENT

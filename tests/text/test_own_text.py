@@ -1,4 +1,4 @@
-"""What Clew put into a prompt, known again however a host shows it."""
+"""Text that Clew put into a prompt is recognised, however a host shows it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SAID = "Please book the train to Graz."
 
 
 @pytest.mark.parametrize("own", OWN, ids=range(len(OWN)))
-class TestAFrame:
-    def test_is_left_out_and_what_stands_around_it_stays(self, own: str) -> None:
+class TestFrame:
+    def test_a_frame_is_left_out_and_the_text_around_it_stays(self, own: str) -> None:
         assert without_own(own) == ""
         assert without_own(f"{own}\n\n{SAID}").strip() == SAID
         assert without_own(f"{SAID}\n{own}") == f"{SAID}\n"
@@ -54,15 +54,15 @@ class TestAFrame:
         ],
         ids=lambda _: "",
     )
-    def test_is_known_however_a_host_shows_it(self, own: str, shown: object) -> None:
+    def test_a_frame_is_known_however_a_host_shows_it(self, own: str, shown: object) -> None:
         assert callable(shown)
         assert without_own(f"{SAID}\n{shown(own)}\nThank you.").split() == f"{SAID} Thank you.".split()
 
-    def test_in_a_json_string_leaves_the_json_around_it(self, own: str) -> None:
+    def test_a_frame_in_a_json_string_leaves_the_json_around_it(self, own: str) -> None:
         wrapped = json.dumps({"role": "user", "content": f"{own}\n{SAID}"})
         assert json.loads(without_own(wrapped)) == {"role": "user", "content": f"\n{SAID}"}
 
-    def test_that_was_cut_ends_with_its_last_line(self, own: str) -> None:
+    def test_a_frame_that_was_cut_ends_with_its_last_line(self, own: str) -> None:
         whole = own.split("\n")
         for count in range(1, len(whole)):
             cut = "\n".join(whole[:count])
@@ -72,17 +72,17 @@ class TestAFrame:
             assert without_own(own[:end]) == ""
             assert without_own(f"{SAID}\n{textwrap.indent(own[:end], '> ')}") == f"{SAID}\n"
 
-    def test_that_is_not_closed_does_not_take_what_was_said_before_the_next(self, own: str) -> None:
+    def test_an_unclosed_frame_does_not_take_the_words_before_the_next_one(self, own: str) -> None:
         cut = own.rpartition("\n")[0]
         assert without_own(f"{cut}\n{SAID}\n{own}\nAfter.") == f"{SAID}\nAfter."
 
-    def test_without_its_beginning_is_known_by_the_lines_that_cite_a_record(self, own: str) -> None:
+    def test_a_frame_without_its_beginning_is_known_by_the_lines_that_cite_a_record(self, own: str) -> None:
         _, first, second, _, closing = own.split("\n")
         assert without_own(f"Hm.\n{first}\n{second}\n{closing}\n{SAID}") == f"Hm.\n{SAID}"
         tag = closing.replace("/", "")
         assert without_own(f"{tag}\n{first}\n{closing}\n{SAID}") == SAID
 
-    def test_does_not_look_like_an_attack_by_its_own_words(self, own: str) -> None:
+    def test_a_frame_does_not_look_like_an_attack_by_its_own_words(self, own: str) -> None:
         assert suspect(own) is None
 
 
@@ -121,7 +121,7 @@ def test_a_line_that_cites_a_record_is_left_out_alone(item: str) -> None:
         "\x00\ud83d\n\r\u2028",
     ],
 )
-def test_text_that_only_speaks_of_it_is_kept(text: str) -> None:
+def test_text_that_only_mentions_a_frame_is_kept(text: str) -> None:
     assert without_own(text) == text
 
 
@@ -129,13 +129,13 @@ PIECES = [*OWN_FRAMES[0], *ITEMS, "<recalled_history>", "> ", "\n", "```\n", "a"
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
-def test_nothing_is_added_and_nothing_fails(text: str) -> None:
+def test_any_text_is_read_and_nothing_is_added(text: str) -> None:
     rest = iter(text)
     assert all(character in rest for character in without_own(text))
 
 
 @given(st.text(), st.text())
-def test_what_stands_around_a_frame_is_exactly_what_stays(before: str, after: str) -> None:
+def test_exactly_the_text_around_a_frame_stays(before: str, after: str) -> None:
     assert without_own(f"{before}\n{OWN[0]}\n{after}") == f"{before}\n{after}"
 
 

@@ -1,4 +1,4 @@
-"""Which sentences of a user lay down a rule, and which only sound as if they did."""
+"""Sentences of a user that lay down a rule, and sentences that only sound like one."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ LOOK_ALIKES = (
 
 
 @pytest.mark.parametrize("text", RULES)
-def test_a_rule_is_told_by_its_words(text: str) -> None:
+def test_a_rule_is_recognised_by_its_words(text: str) -> None:
     assert Turn.read(text).rules
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)
-def test_what_only_sounds_like_a_rule_is_none(text: str) -> None:
+def test_a_sentence_that_only_sounds_like_a_rule_is_none(text: str) -> None:
     assert not Turn.read(text).rules
 
 
@@ -99,7 +99,7 @@ def test_what_only_sounds_like_a_rule_is_none(text: str) -> None:
         "2024-03-02 11:14:09 WARN never feed the geese\n2024-03-02 11:14:10 WARN always close the gate",
     ],
 )
-def test_what_is_quoted_or_pasted_is_no_rule(text: str) -> None:
+def test_quoted_or_pasted_text_is_no_rule(text: str) -> None:
     assert not Turn.read(text).rules
 
 
@@ -115,7 +115,7 @@ def test_an_order_for_one_thing_lasts_where_an_occasion_is_named() -> None:
     assert each.is_rule
 
 
-def test_what_the_words_leave_open_is_a_hint() -> None:
+def test_a_sentence_whose_words_leave_it_open_is_a_hint() -> None:
     (said,) = Turn.read("No nicknames in the minutes!").sentences
     assert said.score >= HINT_SCORE
     assert said.hints
@@ -134,7 +134,7 @@ def test_where_signs_and_words_agree_there_is_no_doubt() -> None:
     assert not is_sure(points=CLEAR_POINTS, score=-0.01)
 
 
-def test_the_weights_are_of_words_and_not_of_what_people_talk_about() -> None:
+def test_the_weights_belong_to_words_of_any_topic() -> None:
     known = weights()
     assert max(map(abs, known.features.values())) < 4 * UNIT
     assert {"always", "never", "use"} <= known.words
@@ -142,7 +142,7 @@ def test_the_weights_are_of_words_and_not_of_what_people_talk_about() -> None:
     assert all(len(meaning.direction) == 384 for meaning in known.meaning.values())
 
 
-def test_a_hint_in_another_language_is_none_because_meaning_is_known_for_english_alone() -> None:
+def test_there_are_no_hints_in_languages_other_than_english() -> None:
     assert not Turn.read("Schüsseln ins untere Regal, die dünnen zuerst.").hints
 
 

@@ -85,7 +85,7 @@ def test_a_giant_line_of_varied_prose_stays(script: str) -> None:
     assert projection(text) == text
 
 
-def test_one_thing_said_over_and_over_is_said_once() -> None:
+def test_repeated_text_is_kept_once() -> None:
     assert "[repetition, " in projection("na na na batman! " * 3000)
 
 
@@ -97,7 +97,7 @@ def test_a_few_equal_lines_stay() -> None:
     assert projection("a\n}\n}\n}\nb") == "a\n}\n}\n}\nb"
 
 
-def test_a_long_line_that_comes_again_is_marked_the_second_time() -> None:
+def test_a_repeated_long_line_is_marked_the_second_time() -> None:
     line = " ".join(f"word{n}" for n in range(60))
     shown = projection(f"{line}\nbetween\n{line}")
     assert shown.startswith(f"{line}\nbetween\n[seen above, ")

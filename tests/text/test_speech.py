@@ -1,4 +1,4 @@
-"""The words somebody said, apart from what they pasted, quoted and handed over."""
+"""A writer's own words, without what they pasted, quoted or handed over."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_pasted_quoted_and_attached_parts_are_left_out(pasted: str) -> None:
         "the error must never be shown (see theme.ts:12)",
     ],
 )
-def test_what_somebody_said_stays(said: str) -> None:
+def test_spoken_words_stay(said: str) -> None:
     assert own_words(said) == said
 
 
@@ -71,7 +71,7 @@ HANDED_OVER = {
 
 
 @pytest.mark.parametrize("form", HANDED_OVER.values(), ids=HANDED_OVER)
-def test_what_is_handed_over_to_be_worked_on_is_not_said(form: str) -> None:
+def test_a_text_handed_over_to_be_worked_on_is_left_out(form: str) -> None:
     said = own_words(form.format("What do I make of it?"))
     assert said.startswith("What do I make of it?")
     assert "forward" not in said
@@ -93,7 +93,7 @@ def test_words_that_only_look_like_a_mail_are_the_writers_own(text: str) -> None
     assert own_words(text) == text
 
 
-def test_what_follows_a_marked_off_text_is_said() -> None:
+def test_the_words_after_a_marked_off_text_stay() -> None:
     assert (
         own_words('Summarise this text:\n"""\nnever ask.\n"""\nShort, please.')
         == "Summarise this text:\n\nShort, please."

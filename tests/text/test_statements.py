@@ -1,4 +1,4 @@
-"""What somebody states, apart from what they ask, greet and paste; and what the gate finds in it."""
+"""The statements in a turn, without questions, greetings and pastes; and the signs that the gate finds in them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TestStated:
             ("Well, I think it should be called output?", "Well, I think it should be called output?"),
         ],
     )
-    def test_what_is_told_beside_a_question_stays(self, text: str, told: str) -> None:
+    def test_a_statement_beside_a_question_stays(self, text: str, told: str) -> None:
         assert stated(text) == told
 
 
@@ -78,7 +78,7 @@ class TestSigns:
             ("I swim every other day.", "date"),
         ],
     )
-    def test_it_is_found_without_code_in_the_sentence(self, text: str, sign: str) -> None:
+    def test_a_sign_is_found_without_code_in_the_sentence(self, text: str, sign: str) -> None:
         assert sign in signs_of(text)
 
     @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ class TestSigns:
             "That must be exciting.",
         ],
     )
-    def test_what_only_reacts_or_orders_for_now_shows_nothing(self, text: str) -> None:
+    def test_a_reaction_or_an_order_for_now_has_no_sign(self, text: str) -> None:
         assert signs_of(text) == set()
 
 
@@ -124,7 +124,7 @@ class TestIdle:
             ("", Idle.EMPTY),
         ],
     )
-    def test_commands_single_words_and_acknowledgements_are_told(self, text: str, reason: Idle) -> None:
+    def test_commands_single_words_and_acknowledgements_are_idle(self, text: str, reason: Idle) -> None:
         assert idle(text) is reason
 
     @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ class TestIdle:
             "word " * 400,
         ],
     )
-    def test_what_may_say_something_is_not(self, text: str) -> None:
+    def test_a_text_that_may_say_something_is_not_idle(self, text: str) -> None:
         assert idle(text) is None
 
-    def test_an_acknowledgement_is_one_whatever_its_length(self) -> None:
+    def test_an_acknowledgement_of_any_length_is_idle(self) -> None:
         assert is_acknowledgement("ok, thanks, sounds good!")
         assert not is_acknowledgement("ok, thanks, I moved")
 
@@ -151,7 +151,7 @@ class TestIdle:
 @pytest.mark.parametrize(
     "piece", ["I ", "i've ", "thank you ", "ok, ", "a.", "? ", "\n", "my a ", "no a ", "如果", "and "]
 )
-def test_the_time_is_linear(piece: str) -> None:
+def test_the_time_grows_linearly_with_the_text(piece: str) -> None:
     def spent(size: int) -> float:
         text, best = piece * size, float("inf")
         for _ in range(3):

@@ -1,4 +1,4 @@
-"""Which terms a text is found by."""
+"""The terms by which a text is found."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_speaker_and_date_belong_to_the_searchable_text() -> None:
         assert set(asked.words + asked.exact) <= set(terms), query
 
 
-def test_a_time_that_no_calendar_can_name_adds_no_date() -> None:
+def test_a_time_beyond_the_calendar_adds_no_date() -> None:
     assert lexical_text("x", None, 10**17).strip() == "x"
 
 
@@ -166,7 +166,7 @@ def test_no_term_is_a_mark_and_marks_count_for_nothing_in_length(text: str, spea
     assert (np.diff(packed["term"].astype(object)) > 0).all()
 
 
-def test_words_of_a_query_that_may_be_names_stand_as_they_do_in_marks() -> None:
+def test_possible_names_in_a_query_have_the_form_of_speaker_signs() -> None:
     assert analyse_query("Did Ana's and BEN’s aunt see the 7 cows of Zoë_2?").names == (
         "ana", "ben", "aunt", "see", "cows", "zoë",
     )  # fmt: skip
@@ -187,7 +187,7 @@ def test_words_of_a_query_that_may_be_names_stand_as_they_do_in_marks() -> None:
         ("", ""),
     ],
 )
-def test_a_query_without_names_is_what_is_meant_and_whole_where_nothing_else_is_left(text: str, kept: str) -> None:
+def test_leaving_out_names_keeps_the_rest_or_the_whole_query_where_nothing_is_left(text: str, kept: str) -> None:
     assert without_names(text, {"ana", "ben"}) == kept
 
 

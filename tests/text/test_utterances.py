@@ -1,4 +1,4 @@
-"""The same turn by two ways is recognised, and two turns are never taken for one."""
+"""A turn that arrives by two ways is recognised, and two turns are never taken for one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_only_turns_within_the_window_are_the_same(ts_ms: int, is_same: bool) ->
     assert (held(("user", 1000, "yes")).claim("user", ts_ms, "yes") is not None) == is_same
 
 
-def test_a_turn_that_was_taken_out_answers_for_nothing() -> None:
+def test_a_removed_turn_cannot_be_claimed() -> None:
     there = held(("user", 100, "yes"))
     there.remove("user", 100, "another")
     there.remove("user", 100, "t0")
@@ -46,14 +46,14 @@ def test_a_turn_that_was_taken_out_answers_for_nothing() -> None:
     assert there.claim("user", 100, "yes") is None
 
 
-def test_blanks_and_secrets_do_not_tell_words_apart() -> None:
+def test_blanks_and_secrets_make_no_difference() -> None:
     secret = "ghp_a8F3kD9sLq2ZxW7vB1nM5tR0yU4iO6pE3cQe"
     assert comparable(f" Use  {secret}\n now ") == comparable("Use [redacted:github-token] now")
     assert comparable("Use it now") != comparable("Use it never")
 
 
 @given(TURNS, TURNS)
-def test_as_many_turns_are_the_same_as_both_ways_can_have_and_no_more(
+def test_each_turn_is_claimed_at_most_once_and_only_for_equal_words_within_the_window(
     first: list[tuple[str, int, str]], second: list[tuple[str, int, str]]
 ) -> None:
     there = held(*first)
@@ -68,6 +68,6 @@ def test_as_many_turns_are_the_same_as_both_ways_can_have_and_no_more(
 
 
 @given(TURNS)
-def test_a_copy_of_a_session_has_no_turn_that_is_new(turns: list[tuple[str, int, str]]) -> None:
+def test_a_copy_of_a_session_has_no_new_turn(turns: list[tuple[str, int, str]]) -> None:
     there = held(*turns)
     assert None not in [there.claim(*turn) for turn in turns]

@@ -1,4 +1,4 @@
-"""An answer that comes after its call has given up is nobody's: the next call never takes it for its own."""
+"""No call takes an answer that comes after its own call has given up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Tardy:
         self.endpoint = UnixEndpoint(str(folder / "tardy"))
         self.connections = 0
         self.go_on = threading.Event()
-        """Lets the late answer go, where that does not wait for another call on its connection."""
+        """Releases the late answer, where it does not wait for another call on its connection."""
         self.went = threading.Event()
         self._waits = waits_for_another_call
         self._over = threading.Event()
@@ -48,7 +48,7 @@ class Tardy:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self.go_on.set()
-        with socket.socket(socket.AF_UNIX) as knock:  # wakes the one that accepts
+        with socket.socket(socket.AF_UNIX) as knock:  # wakes the accepting thread
             knock.connect(self.endpoint.path)
         for thread in self._threads:
             thread.join(WAIT_S)
@@ -89,35 +89,35 @@ def _answer(line: bytes) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request["id"], "result": {"records": records}}) + b"\n"
 
 
-def asked(client: Client, id_: str) -> list[str]:
+def ask_for(client: Client, id_: str) -> list[str]:
     return [record.id for record in client.get("user:u", id_).records]
 
 
-def given_up(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def give_up(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """One call that ends without its answer; those after it have all the time they need."""
     client.check()
     monkeypatch.setattr(client, "_timeout_s", SHORT_S)
     with pytest.raises(DeadlineExceeded):
-        asked(client, FIRST)
+        ask_for(client, FIRST)
     monkeypatch.setattr(client, "_timeout_s", WAIT_S)
 
 
-def test_an_answer_that_comes_late_is_not_taken_for_that_of_the_call_that_waits(
+def test_a_waiting_call_does_not_take_a_late_answer_for_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The late answer would go out when the next call is on its way, were that on the same connection."""
     with short_folder() as folder, Tardy(folder, waits_for_another_call=True) as daemon:
         with Client(daemon.endpoint) as client:
-            given_up(client, monkeypatch)
-            assert [asked(client, id_) for id_ in ("second", "third")] == [["second"], ["third"]]
+            give_up(client, monkeypatch)
+            assert [ask_for(client, id_) for id_ in ("second", "third")] == [["second"], ["third"]]
         assert daemon.connections == 2
 
 
-def test_an_answer_that_came_late_is_not_taken_for_that_of_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_call_does_not_take_a_late_answer_for_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     with short_folder() as folder, Tardy(folder, waits_for_another_call=False) as daemon:
         with Client(daemon.endpoint) as client:
-            given_up(client, monkeypatch)
+            give_up(client, monkeypatch)
             daemon.go_on.set()
             assert daemon.went.wait(WAIT_S)
-            assert [asked(client, id_) for id_ in ("second", "third")] == [["second"], ["third"]]
+            assert [ask_for(client, id_) for id_ in ("second", "third")] == [["second"], ["third"]]
         assert daemon.connections == 2

@@ -1,4 +1,4 @@
-"""Which process serves a data folder is proven by its lock, never by a number in a file."""
+"""The lock proves which process serves a data folder; a number in a file never does."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_holder_is_found_while_it_holds_and_not_after(
 
 
 @pytest.mark.parametrize("content", [b"", b"1\n", b"nonsense", b"99999999999\n"])
-def test_a_number_in_an_unlocked_file_is_nobody(config: Config, content: bytes) -> None:
+def test_a_number_in_an_unlocked_file_names_no_daemon(config: Config, content: bytes) -> None:
     (config.data_dir / LOCK_FILE).write_bytes(content)
     assert serving_process(config) is None
 
@@ -87,7 +87,7 @@ def test_a_lock_of_another_process_does_not_prove_the_written_number(config: Con
         assert serving_process(config) is None
 
 
-def test_asking_does_not_stand_in_a_daemons_way(config: Config) -> None:
+def test_a_lookup_does_not_get_in_a_daemons_way(config: Config) -> None:
     (config.data_dir / LOCK_FILE).write_bytes(b"")
     serving_process(config)
     with data_lock(config.data_dir):
@@ -98,7 +98,7 @@ def test_a_folder_without_a_daemon_has_none_to_connect_to(config: Config) -> Non
     assert connect_if_served(config) is None
 
 
-def test_a_socket_left_behind_by_a_killed_daemon_counts_as_none(config: Config) -> None:
+def test_a_socket_left_behind_by_a_killed_daemon_counts_as_no_daemon(config: Config) -> None:
     import socket
 
     with socket.socket(socket.AF_UNIX) as dead:

@@ -48,32 +48,32 @@ def test_nobody_else_can_read_it(tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_the_oldest_go_first_where_there_are_too_many_and_their_number_is_known(tmp_path: Path) -> None:
+def test_when_there_are_too_many_events_the_oldest_are_dropped_and_counted(tmp_path: Path) -> None:
     fill(tmp_path, 7, max_events=4)
     assert numbers(tmp_path) == [3, 4, 5, 6]
     assert (SpoolState(str(tmp_path)).waiting, SpoolState(str(tmp_path)).dropped) == (4, 3)
 
 
-def test_the_oldest_go_first_where_they_are_too_large_together(tmp_path: Path) -> None:
+def test_when_events_are_too_large_together_the_oldest_are_dropped(tmp_path: Path) -> None:
     fill(tmp_path, 6, text="x" * 1000, max_bytes=3500)
     assert numbers(tmp_path) == [3, 4, 5]
     assert SpoolState(str(tmp_path)).dropped == 3
 
 
-def test_an_event_that_is_too_large_is_dropped_and_counted_and_moves_no_other(tmp_path: Path) -> None:
+def test_an_event_that_is_too_large_is_dropped_and_counted_and_displaces_no_other(tmp_path: Path) -> None:
     fill(tmp_path, 2)
     fill(tmp_path, 1, text="x" * MAX_LINE_BYTES)
     assert numbers(tmp_path) == [0, 1]
     assert SpoolState(str(tmp_path)).dropped == 1
 
 
-def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: fill(tmp_path, 10), range(8)))
     assert sorted(numbers(tmp_path)) == sorted(list(range(10)) * 8)
 
 
-def test_only_one_takes_events_at_a_time_and_sees_those_that_come_meanwhile(tmp_path: Path) -> None:
+def test_one_reader_takes_events_at_a_time_and_sees_those_that_come_meanwhile(tmp_path: Path) -> None:
     fill(tmp_path, 2)
     with Spool(str(tmp_path)) as spool, Spool(str(tmp_path)) as other, closing(spool.take()) as names:
         taken = [next(names)]
@@ -111,7 +111,7 @@ def test_no_symbolic_link_is_followed(tmp_path: Path, what: str) -> None:
     assert victim.read_text() == "secret"
 
 
-def test_a_file_that_a_killed_process_left_unfinished_is_no_event_and_goes(tmp_path: Path) -> None:
+def test_an_unfinished_file_of_a_killed_process_is_no_event_and_is_removed(tmp_path: Path) -> None:
     fill(tmp_path, 1)
     torn = tmp_path / FOLDER / "0011223344556677.part"
     torn.write_text('{"clew": 1, "meth')

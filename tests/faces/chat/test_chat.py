@@ -32,7 +32,7 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "argumen
 
 
 class Model:
-    """An OpenAI-compatible server with prepared answers; remembers what it was asked."""
+    """An OpenAI-compatible server with prepared answers; it records its requests."""
 
     def __init__(self) -> None:
         self.asked: list[Messages] = []
@@ -83,7 +83,7 @@ def contents(messages: Messages) -> list[str]:
     return [message["content"] for message in messages]
 
 
-def kept(memory: MemoryApi, session_id: str = "s1") -> list[tuple[str | None, str]]:
+def stored_turns(memory: MemoryApi, session_id: str = "s1") -> list[tuple[str | None, str]]:
     return [(record.role, record.text) for record in memory.list(f"session_raw:{session_id}").records]
 
 
@@ -110,11 +110,16 @@ def test_both_sides_of_the_conversation_are_kept_in_order(model: Model, memory: 
     with open_chat(memory, model) as chat:
         chat.send("one")
         chat.send("two")
-    assert kept(memory) == [("user", "one"), ("assistant", "answer 1"), ("user", "two"), ("assistant", "answer 2")]
+    assert stored_turns(memory) == [
+        ("user", "one"),
+        ("assistant", "answer 1"),
+        ("user", "two"),
+        ("assistant", "answer 2"),
+    ]
     assert contents(model.asked[1])[:3] == ["one", "answer 1", "two"]
 
 
-def test_instructions_come_first_and_rules_of_the_operator_with_them(model: Model, tmp_path: Path) -> None:
+def test_instructions_come_first_together_with_the_operators_rules(model: Model, tmp_path: Path) -> None:
     rules = tmp_path / "AGENTS.md"
     rules.write_text("- You must answer in German.\n")
     with opened_api("memory", authored_files=(str(rules),)) as memory:
@@ -124,7 +129,7 @@ def test_instructions_come_first_and_rules_of_the_operator_with_them(model: Mode
     assert "answer in German" in model.asked[0][0]["content"]
 
 
-def test_a_tool_call_and_its_result_reach_the_model_again_as_they_were(model: Model, memory: MemoryApi) -> None:
+def test_a_tool_call_and_its_result_reach_the_model_again_unchanged(model: Model, memory: MemoryApi) -> None:
     model.answers = [{"content": None, "tool_calls": [CALL]}, {"content": "Sunny."}]
     chat = open_chat(memory, model)
     reply = chat.send("Weather in Graz?")
@@ -134,14 +139,14 @@ def test_a_tool_call_and_its_result_reach_the_model_again_as_they_were(model: Mo
     assert str(chat.send()) == "Sunny."
     assert model.asked[1][1]["tool_calls"] == [CALL]
     assert model.asked[1][2] == {"role": "tool", "tool_call_id": "c1", "content": "21 degrees"}
-    assert ("assistant", "[calls weather]\ncity: Graz") in kept(memory)
+    assert ("assistant", "[calls weather]\ncity: Graz") in stored_turns(memory)
     chat.close()
     open_chat(memory, model).send("And now?")
     assert model.asked[2][1]["tool_calls"] == [CALL], "another process shows the same call"
     assert model.asked[2][2]["tool_call_id"] == "c1"
 
 
-def test_a_call_that_was_never_answered_is_said_to_have_no_result(model: Model, memory: MemoryApi) -> None:
+def test_an_unanswered_call_is_shown_with_a_missing_result(model: Model, memory: MemoryApi) -> None:
     model.answers = [{"content": "I look.", "tool_calls": [CALL]}]
     open_chat(memory, model).send("Weather?")
     open_chat(memory, model).send("Never mind.")
@@ -155,13 +160,13 @@ def test_a_long_conversation_is_compacted_and_stays_within_its_budget(model: Mod
     chat = open_chat(memory, model, budget_tokens=600, compact_every_turns=10)
     for number in range(40):
         chat.send(f"Fact {number}: the colour of door {number} is " + "very " * 10 + "blue.")
-        chat.close()  # waits for a compaction that runs beside
+        chat.close()  # waits for a concurrent compaction
     assert memory.show_session("s1").summaries
     assert all(len(" ".join(contents(messages))) < 600 * 5 for messages in model.asked)
     assert memory.verify().ok
 
 
-def test_without_a_daemon_the_conversation_goes_on_and_is_kept_later(model: Model) -> None:
+def test_without_a_daemon_the_conversation_goes_on_and_is_stored_later(model: Model) -> None:
     with short_folder() as folder:
         config = Config.load(environment={}, data_dir=folder)
         chat = open_chat(lambda: connect(None, config), model)
@@ -173,7 +178,14 @@ def test_without_a_daemon_the_conversation_goes_on_and_is_kept_later(model: Mode
             chat.send("three")
             assert chat.degraded == ()
             with connect(None, config) as client:
-                assert [text for _, text in kept(client)] == ["one", "answer 1", "two", "answer 2", "three", "answer 3"]
+                assert [text for _, text in stored_turns(client)] == [
+                    "one",
+                    "answer 1",
+                    "two",
+                    "answer 2",
+                    "three",
+                    "answer 3",
+                ]
             chat.close()
 
 
@@ -188,11 +200,11 @@ def test_a_daemon_that_dies_between_two_turns_loses_nothing(model: Model) -> Non
             assert chat.degraded
         with running(folder), connect(None, config) as client:
             chat.send("three")
-            assert [text for role, text in kept(client) if role == "user"] == ["one", "two", "three"]
+            assert [text for role, text in stored_turns(client) if role == "user"] == ["one", "two", "three"]
             chat.close()
 
 
-def test_a_daemon_that_hangs_is_given_up_at_the_deadline(model: Model) -> None:
+def test_the_chat_gives_up_on_a_hanging_daemon_at_the_deadline(model: Model) -> None:
     opened: list[Client] = []
 
     def opener() -> Client:
@@ -216,7 +228,7 @@ def test_a_daemon_that_hangs_is_given_up_at_the_deadline(model: Model) -> None:
 
 
 class Broken(MemoryApi):
-    """A memory that fails in ways of its own."""
+    """A memory that raises a given error."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -229,13 +241,13 @@ class Broken(MemoryApi):
 
 
 @pytest.mark.parametrize("error", [DaemonUnreachable("gone"), ZeroDivisionError("a bug"), OSError("disk")])
-def test_whatever_fails_in_memory_the_reply_comes(model: Model, error: Exception) -> None:
+def test_the_reply_comes_whatever_fails_in_memory(model: Model, error: Exception) -> None:
     chat = open_chat(Broken(error), model)
     assert str(chat.send("hello")) == "answer 1"
     assert any(str(error) in reason for reason in chat.degraded)
 
 
-def test_a_turn_that_memory_refuses_reaches_the_model_and_holds_up_nothing(model: Model) -> None:
+def test_a_turn_that_memory_refuses_reaches_the_model_and_blocks_nothing(model: Model) -> None:
     with opened_api("memory", max_text_bytes=1024) as memory:
         chat = open_chat(memory, model)
         chat.send("start")
@@ -243,10 +255,10 @@ def test_a_turn_that_memory_refuses_reaches_the_model_and_holds_up_nothing(model
         assert any("refused" in reason for reason in chat.degraded)
         assert "long long" in contents(model.asked[1])[2]
         chat.send("end")
-        assert [text for _, text in kept(memory)] == ["start", "answer 1", "answer 2", "end", "answer 3"]
+        assert [text for _, text in stored_turns(memory)] == ["start", "answer 1", "answer 2", "end", "answer 3"]
 
 
-def test_what_waits_for_memory_is_bounded_and_says_what_it_gave_up(model: Model) -> None:
+def test_the_waiting_turns_are_bounded_and_dropped_ones_are_reported(model: Model) -> None:
     chat = open_chat(Broken(DaemonUnreachable("gone")), model)
     for number in range(MAX_WAITING + 1):
         chat.add(f"c{number}", "x")
@@ -254,7 +266,7 @@ def test_what_waits_for_memory_is_bounded_and_says_what_it_gave_up(model: Model)
     assert any("given up" in reason for reason in chat.degraded)
 
 
-def test_what_the_model_gives_may_have_any_of_the_usual_shapes() -> None:
+def test_a_model_reply_may_have_any_usual_shape() -> None:
     function = SimpleNamespace(name="f", arguments="{}")
     message = SimpleNamespace(content=None, tool_calls=[SimpleNamespace(id="c", function=function)])
     assert read_reply("text").text == "text"
@@ -268,7 +280,7 @@ def test_what_the_model_gives_may_have_any_of_the_usual_shapes() -> None:
             read_reply(nothing)
 
 
-def test_a_model_that_fails_tells_its_caller_and_can_be_asked_again(memory: MemoryApi) -> None:
+def test_a_model_error_reaches_the_caller_who_may_ask_again(memory: MemoryApi) -> None:
     answers: list[Any] = [TimeoutError("model"), "now"]
 
     def complete(messages: Messages) -> Any:
@@ -281,10 +293,10 @@ def test_a_model_that_fails_tells_its_caller_and_can_be_asked_again(memory: Memo
     with pytest.raises(TimeoutError):
         chat.send("hello")
     assert chat.send() == Reply("now", (), "now")
-    assert kept(memory) == [("user", "hello"), ("assistant", "now")]
+    assert stored_turns(memory) == [("user", "hello"), ("assistant", "now")]
 
 
-def test_without_memory_the_newest_words_are_sent_from_a_word_of_the_user_on() -> None:
+def test_without_memory_the_newest_messages_are_sent_from_a_user_turn_on() -> None:
     said = [{"role": role, "content": f"{n}" * 1000} for n in range(10) for role in ("user", "assistant", "tool")]
     newest = newest_messages(said)
     assert newest[0]["role"] == "user"

@@ -46,7 +46,7 @@ def locomo(tmp_path: Path) -> Path:
     return path
 
 
-def test_all_figures_stand_in_one_object(clew: Clew, locomo: Path, tmp_path: Path) -> None:
+def test_all_figures_are_in_one_object(clew: Clew, locomo: Path, tmp_path: Path) -> None:
     answer = clew.json("bench", "--dataset", "locomo", "--path", str(locomo), "--budget", "300", "--budget", "100")
     assert answer["counts"] == {"corpora": 2, "turns": 8, "questions": 4, "audited_questions": 2}
     assert (answer["dataset"], answer["path"]) == ("locomo", "locomo.json")
@@ -62,7 +62,7 @@ def test_all_figures_stand_in_one_object(clew: Clew, locomo: Path, tmp_path: Pat
     assert str(tmp_path) not in json.dumps(answer)
 
 
-def test_people_get_tables_and_a_word_on_what_was_not_run(clew: Clew, locomo: Path) -> None:
+def test_the_plain_output_has_tables_and_names_skipped_parts(clew: Clew, locomo: Path) -> None:
     out = clew(
         "bench", "--dataset", "locomo", "--path", str(locomo), "--embedder", "none",
         "--system", "clew", "--system", "dense", "--only", "conv-2", "--questions", "1",
@@ -74,7 +74,7 @@ def test_people_get_tables_and_a_word_on_what_was_not_run(clew: Clew, locomo: Pa
     assert "dense was not run: there is no embedder" in out
 
 
-def test_a_terminal_gets_drawn_tables(clew: Clew, locomo: Path, tmp_path: Path) -> None:
+def test_a_terminal_shows_drawn_tables(clew: Clew, locomo: Path, tmp_path: Path) -> None:
     out = on_a_terminal(
         tmp_path / "data", "bench", "--dataset", "locomo", "--path", str(locomo), "--system", "clew", columns=120
     )
@@ -82,14 +82,14 @@ def test_a_terminal_gets_drawn_tables(clew: Clew, locomo: Path, tmp_path: Path) 
     assert "recall@5" in out
 
 
-def test_a_place_that_cannot_keep_vectors_is_refused_before_the_run(clew: Clew, locomo: Path, tmp_path: Path) -> None:
+def test_an_unusable_place_for_vectors_is_refused_before_the_run(clew: Clew, locomo: Path, tmp_path: Path) -> None:
     lost = str(tmp_path / "nowhere" / "vectors.npz")
     said = clew("bench", "--dataset", "locomo", "--path", str(locomo), "--vectors", lost, status=3)
     assert "is no folder, so no vectors can be kept there" in said
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def test_vectors_are_kept_from_run_to_run(clew: Clew, locomo: Path, tmp_path: Path) -> None:
+def test_vectors_are_reused_in_the_next_run(clew: Clew, locomo: Path, tmp_path: Path) -> None:
     arguments = ("bench", "--dataset", "locomo", "--path", str(locomo), "--vectors", str(tmp_path / "kept.npz"))
     assert clew.json(*arguments)["embedding"]["texts"] == 4
     again = clew.json(*arguments)
@@ -120,7 +120,7 @@ def test_packs_are_measured_on_persistbench(clew: Clew, tmp_path: Path) -> None:
         (("--dataset", "longmemeval", "--path", "LOCOMO"), 2, "question_id"),
     ],
 )
-def test_a_mistake_is_answered_with_one_sentence(
+def test_a_mistake_is_reported_in_one_sentence(
     clew: Clew, locomo: Path, arguments: tuple[str, ...], status: int, message: str
 ) -> None:
     given = [str(locomo) if word == "LOCOMO" else word for word in arguments]
@@ -129,7 +129,7 @@ def test_a_mistake_is_answered_with_one_sentence(
 
 
 def test_an_interrupted_run_leaves_no_folder(locomo: Path, clew: Clew, tmp_path: Path) -> None:
-    """The signal comes while a system is asked: the folder of the run is there by then."""
+    """The signal comes during a query to a system, when the folder of the run already exists."""
     program = (
         "import os, signal, sys\n"
         "from bench.retrieval import clew_memory\n"

@@ -1,4 +1,4 @@
-"""`clew up` and `clew down`, and verbs that go through the daemon they find."""
+"""`clew up` and `clew down`, and verbs that use a running daemon."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_up_starts_a_daemon_that_verbs_use_until_down_stops_it(data_dir: Path) -
     assert hits[0]["record"]["text"] == "We ship on Thursdays.", "what the daemon stored is there without it"
 
 
-def test_up_twice_is_one_daemon(data_dir: Path) -> None:
+def test_up_twice_starts_one_daemon(data_dir: Path) -> None:
     first = run_json(data_dir, "up")
     second = run_json(data_dir, "up")
     assert first["started"] is True
@@ -65,13 +65,13 @@ def test_up_keeps_its_log_private(data_dir: Path) -> None:
     assert stat.S_IMODE((data_dir / "daemon.log").stat().st_mode) == 0o600
 
 
-def test_up_says_why_it_could_not_start(data_dir: Path) -> None:
+def test_up_gives_the_reason_for_a_failed_start(data_dir: Path) -> None:
     (data_dir / "clew.db").write_bytes(b"this is no database" * 1000)
     assert "the daemon did not start: " in run(data_dir, "up", status=8)
     assert run(data_dir, "down") == "no daemon is running\n"
 
 
-def test_up_says_that_somebody_else_serves_a_port(data_dir: Path) -> None:
+def test_up_says_that_another_program_serves_the_port(data_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         endpoint = f"tcp:127.0.0.1:{other.getsockname()[1]}"
         refusal = f"cannot listen on {endpoint}: Address already in use\n"
@@ -82,7 +82,7 @@ def test_up_says_that_somebody_else_serves_a_port(data_dir: Path) -> None:
         assert f"(process {started['pid']}) already serves {data_dir} and does not answer at {endpoint}" in taken
 
 
-def test_up_says_that_somebody_else_serves_a_socket(data_dir: Path) -> None:
+def test_up_says_that_another_program_serves_the_socket(data_dir: Path) -> None:
     path = data_dir / "other.sock"
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(str(path))
@@ -93,7 +93,7 @@ def test_up_says_that_somebody_else_serves_a_socket(data_dir: Path) -> None:
         assert run(data_dir, "up", "--foreground", "--listen", listen, status=7).endswith(f"\nerror: {refusal}")
 
 
-def test_in_the_foreground_the_endpoint_stands_alone_on_one_line(data_dir: Path) -> None:
+def test_in_the_foreground_one_line_holds_only_the_endpoint(data_dir: Path) -> None:
     endpoint = f"unix:{data_dir / 'other.sock'}"
     command = [*CLEW, "up", "--foreground", "--data", str(data_dir), "--listen", endpoint]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as daemon:
@@ -106,11 +106,11 @@ def test_in_the_foreground_the_endpoint_stands_alone_on_one_line(data_dir: Path)
         assert daemon.wait(60) == 0
 
 
-def test_an_endpoint_where_nobody_answers_is_status_8(data_dir: Path) -> None:
+def test_an_endpoint_without_a_daemon_is_status_8(data_dir: Path) -> None:
     assert run_json(data_dir, "status", "--endpoint", "unix:/nowhere/x.sock", status=8)["error"]["code"] == -32040
 
 
-def test_a_killed_daemon_leaves_nothing_in_the_way(data_dir: Path) -> None:
+def test_a_killed_daemon_does_not_block_the_next_one(data_dir: Path) -> None:
     pid = run_json(data_dir, "up")["pid"]
     os.kill(pid, signal.SIGKILL)
     wait_until_gone(pid)
@@ -119,7 +119,7 @@ def test_a_killed_daemon_leaves_nothing_in_the_way(data_dir: Path) -> None:
 
 
 def wait_until_gone(pid: int) -> None:
-    """The killed process is nobody's child here, so its end is seen through a descriptor of it."""
+    """The killed process is not a child of the test, so a process descriptor shows its end."""
     import select
 
     try:

@@ -1,4 +1,4 @@
-"""`clew demo`: the whole loop, with what it shows checked."""
+"""`clew demo`: the whole loop, and checks of its output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def texts(answer: Any) -> str:
 
 
 @pytest.mark.requirement("STORE-1", "STORE-3", "CONT-3")
-def test_the_demo_finds_what_it_promises_and_keeps_users_apart(
+def test_the_demo_finds_the_promised_records_and_separates_users(
     embedder: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert main(["demo", "--json"]) == 0
@@ -61,7 +61,7 @@ def test_a_rule_survives_the_demos_compaction_and_its_summary_opens_to_every_tur
     assert "never deploy on a Friday" in tour["context"]["guidanceText"]
 
 
-def test_the_demo_reads_well_in_a_hundred_columns(embedder: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_shows_every_step_and_what_to_try_next(embedder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     steps = ("Store", "Search", "Isolation", "Compact", "Assemble", "Expand", "Verify")
@@ -70,7 +70,7 @@ def test_the_demo_reads_well_in_a_hundred_columns(embedder: str, capsys: pytest.
     assert "What to try next" in out
 
 
-def test_a_kept_demo_can_be_looked_at(embedder: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_kept_demo_store_can_be_opened(embedder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--keep", "--json"]) == 0
     folder = json.loads(capsys.readouterr().out)["dataDir"]
     assert main(["collections", "--json", "--data", folder]) == 0

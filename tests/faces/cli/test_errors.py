@@ -1,4 +1,4 @@
-"""What goes wrong ends in one line, one object and one status, and never in a traceback."""
+"""Every error gives one line, one object and one exit status, and never a traceback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type) and i
 
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[BaseException]:
-    """Every verb that opens a store raises what is put here."""
+    """Make every verb that opens a store raise the given error."""
     raised: list[BaseException] = []
 
     def fail(_: Invocation) -> None:
@@ -66,7 +66,7 @@ def test_with_json_an_error_is_one_object_on_standard_output(
         (click.Abort(), 130, "error: interrupted\n"),
     ],
 )
-def test_failures_of_the_machine_are_told_in_a_line(
+def test_system_errors_are_reported_in_one_line(
     error: BaseException, status: int, line: str, failing: list[BaseException], capsys: pytest.CaptureFixture[str]
 ) -> None:
     failing.append(error)
@@ -95,7 +95,7 @@ def test_failures_of_the_machine_are_told_in_a_line(
         (["status", "\udcff"], "UTF-8"),
     ],
 )
-def test_a_wrong_command_line_is_status_2_and_names_what_is_wrong(
+def test_a_wrong_command_line_is_status_2_and_names_the_mistake(
     arguments: list[str], word: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CLEW_HOME", str(tmp_path))
@@ -107,7 +107,7 @@ def test_a_wrong_command_line_is_status_2_and_names_what_is_wrong(
     assert list(tmp_path.iterdir()) == [], "nothing was opened"
 
 
-def test_a_text_that_is_the_word_json_does_not_turn_it_on(
+def test_the_text_json_does_not_turn_on_json_output(
     failing: list[BaseException], capsys: pytest.CaptureFixture[str]
 ) -> None:
     failing.append(errors.NotFound("no"))
@@ -115,7 +115,7 @@ def test_a_text_that_is_the_word_json_does_not_turn_it_on(
     assert capsys.readouterr().err == "error: no\n"
 
 
-def test_a_setting_that_is_wrong_is_the_users_mistake(
+def test_a_wrong_setting_is_a_mistake_of_the_user(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CLEW_GATE_THRESHOLD", "7")
@@ -123,7 +123,7 @@ def test_a_setting_that_is_wrong_is_the_users_mistake(
     assert "gate_threshold" in capsys.readouterr().err
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_closed_output_pipe_is_not_an_error() -> None:
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
@@ -133,7 +133,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-def test_standard_input_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+def test_standard_input_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "clew.faces.cli.main", "gate", "explain", "--data", str(tmp_path)],
         input=b"\xff", capture_output=True, check=False,

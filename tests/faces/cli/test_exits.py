@@ -1,4 +1,4 @@
-"""Every command ends with its own status, also while a model works on what waits, hangs, or is interrupted."""
+"""Every command ends with its own status, even while a model works on the queue, hangs, or is interrupted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ assert not memory.flush(timeout_ms=2000).ok
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    """A store with more waiting for its vectors than is done before a process wants to end."""
+    """A store with a queue too long to finish before the process ends."""
     if DEFAULT_PACK not in [pack.name for pack in list_packs(packs_dir())]:
         if nothing_may_be_skipped():
             pytest.fail("the default model is not installed, and nothing may be skipped here")
@@ -53,15 +53,15 @@ def home() -> Iterator[Path]:
         yield folder
 
 
-def started(home: Path, *arguments: str, **settings: str) -> subprocess.Popen[str]:
-    """A process with much to embed: it is inside the model nearly all the time."""
+def start_process(home: Path, *arguments: str, **settings: str) -> subprocess.Popen[str]:
+    """A process with many records to embed, so that it spends nearly all its time in the model."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("CLEW_")} | settings
     environment |= {"PYTHONPATH": str(SRC), "CLEW_HOME": str(home), "CLEW_PACKS": str(packs_dir())}
     pipe = subprocess.PIPE
     return subprocess.Popen([sys.executable, *arguments], stdout=pipe, stderr=pipe, text=True, env=environment)
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+def await_end(process: subprocess.Popen[str]) -> tuple[int, str]:
     _, errors = process.communicate(timeout=WAIT_S)
     return process.returncode, errors
 
@@ -76,31 +76,31 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     ids=lambda command: command[0],
 )
 def test_a_command_ends_with_its_status_while_the_model_works(home: Path, command: tuple[str, ...]) -> None:
-    assert ended(started(home, "-m", "clew", *command)) == (0, "")
+    assert await_end(start_process(home, "-m", "clew", *command)) == (0, "")
 
 
-def test_an_interrupted_command_says_so_while_the_model_works(home: Path) -> None:
-    process = started(home, "-m", "clew", "flush")
+def test_a_command_interrupted_while_the_model_works_says_so(home: Path) -> None:
+    process = start_process(home, "-m", "clew", "flush")
     await_work(home, process)
     process.send_signal(signal.SIGINT)
-    assert ended(process) == (130, "error: interrupted\n")
+    assert await_end(process) == (130, "error: interrupted\n")
 
 
-def test_a_program_that_closes_nothing_ends_with_its_status_while_the_model_works(home: Path) -> None:
-    assert ended(started(home, "-c", NEVER_CLOSED)) == (0, "")
+def test_a_program_that_never_closes_its_memory_still_ends_with_its_status(home: Path) -> None:
+    assert await_end(start_process(home, "-c", NEVER_CLOSED)) == (0, "")
 
 
-def test_a_server_that_never_answers_keeps_no_command_from_ending(home: Path) -> None:
+def test_a_server_that_never_answers_does_not_keep_a_command_from_ending(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
         settings = {"CLEW_EMBEDDER": "openai", "CLEW_EMBEDDER_URL": url, "CLEW_EMBEDDER_MODEL": "m"}
-        status, errors = ended(started(home, "-m", "clew", "search", "staging", "--user", "ana", **settings))
+        status, errors = await_end(start_process(home, "-m", "clew", "search", "staging", "--user", "ana", **settings))
     assert status == 0
     assert "by words alone" in errors
 
 
 def await_work(home: Path, process: subprocess.Popen[str]) -> None:
-    """Until the process has taken the lock of those who work on what waits."""
+    """Wait until the process holds the lock for work on the queue."""
     deadline = time.monotonic() + WAIT_S
     with (home / "indexer.lock").open("a") as lock:
         while process.poll() is None and time.monotonic() < deadline:

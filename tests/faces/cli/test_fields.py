@@ -1,4 +1,4 @@
-"""An option of the command line is a field of a request, and is called by its own name when it is wrong."""
+"""Each option of the command line is a field of a request; errors use the name of the option."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.requirement("CLI-1")
 
 
 class PackOfColours(Pack, frozen=True, kw_only=True):
-    """A request like `pack` with one filter more."""
+    """A request like `pack` with one more filter."""
 
     colours: tuple[str, ...] = ()
     """Only records of these colours."""
@@ -35,7 +35,7 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return Clew(tmp_path / "data", capsys)
 
 
-def test_a_new_field_is_an_option_a_parameter_and_a_row_by_itself() -> None:
+def test_a_new_field_becomes_an_option_a_parameter_and_a_row_automatically() -> None:
     requests: list[PackOfColours] = []
 
     @click.command("pack", cls=Verb)
@@ -65,9 +65,7 @@ def test_a_new_field_is_an_option_a_parameter_and_a_row_by_itself() -> None:
         (["timeline", "user:u/a", "--before", "-1"], "--before must be from 0 to 1000, not -1"),
     ],
 )
-def test_a_refused_value_is_called_by_the_name_it_was_typed_under(
-    arguments: list[str], sentence: str, clew: Clew
-) -> None:
+def test_an_error_names_the_option_as_the_user_typed_it(arguments: list[str], sentence: str, clew: Clew) -> None:
     said = clew(*arguments, status=2)
     assert said.startswith(f"error: {sentence}")
     assert said.count("\n") == 1

@@ -1,4 +1,4 @@
-"""The command tree and the reference pages: documented, up to date, with examples that parse, light to load."""
+"""The command tree and the reference pages: complete, up to date, with valid examples, quick to load."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ VERBS = dict(verbs())
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_reference_page_is_what_the_code_says(name: str) -> None:
+def test_every_reference_page_matches_the_code(name: str) -> None:
     assert (FOLDER / name).read_text("utf-8") == PAGES[name], "stale: run `make docs`"
 
 
-def test_the_folder_holds_the_reference_pages_and_nothing_else(tmp_path: Path) -> None:
+def test_the_folder_holds_only_the_reference_pages(tmp_path: Path) -> None:
     write(tmp_path / "reference")
     assert sorted(PAGES) == sorted(path.name for path in (tmp_path / "reference").iterdir())
     assert sorted(PAGES) == sorted(path.name for path in FOLDER.iterdir())
 
 
-def test_every_setting_stands_on_its_page_with_its_variable() -> None:
+def test_every_setting_is_on_its_page_with_its_variable() -> None:
     for name in Config.__dataclass_fields__:
         variable = "CLEW_HOME" if name == "data_dir" else f"CLEW_{name.upper()}"
         assert f"\n| `{name}` | `{variable}` |" in PAGES["settings.md"]
 
 
 @pytest.mark.requirement("RPC-1")
-def test_every_method_of_the_daemon_stands_on_the_wires_page() -> None:
+def test_every_method_of_the_daemon_is_on_the_wire_page() -> None:
     headings = [line.removeprefix("### ") for line in PAGES["wire.md"].splitlines() if line.startswith("### ")]
     assert sorted(name for name in headings if not name.endswith(" object")) == sorted(METHODS)
     assert len(set(headings)) == len(headings), "two headings of one name share a link"
@@ -75,13 +75,13 @@ def test_every_method_of_the_daemon_stands_on_the_wires_page() -> None:
     [*api.REQUESTS.values(), *(kind for kind in objects() if not issubclass(kind, compat_params.Params))],
     ids=lambda kind: kind.__name__,
 )
-def test_every_field_of_a_request_and_of_its_answer_has_a_meaning(kind: type[msgspec.Struct]) -> None:
+def test_every_field_of_a_request_and_its_answer_is_described(kind: type[msgspec.Struct]) -> None:
     said = meanings(kind)
     assert [item.name for item in msgspec.structs.fields(kind) if not said.get(item.name)] == []
 
 
 @pytest.mark.requirement("RPC-1", "API-1")
-def test_every_operation_and_every_error_is_explained() -> None:
+def test_every_operation_and_every_error_is_described() -> None:
     for name in METHODS:
         assert re.search(rf"^### {name}\n\n[A-Z]", PAGES["wire.md"], re.MULTILINE), name
     for name in set(vars(api.MemoryApi)) & set(api.REQUESTS):
@@ -92,12 +92,12 @@ def test_every_operation_and_every_error_is_explained() -> None:
             assert f" {name} " in PAGES["python.md"]
 
 
-def test_no_text_of_the_pages_is_about_something_that_is_gone() -> None:
+def test_no_page_describes_a_removed_item() -> None:
     assert set(COMPAT_ANSWERS) == set(compat.METHODS)
 
 
 @pytest.mark.parametrize("path", VERBS)
-def test_every_verb_says_what_it_does_in_a_line_and_shows_an_example(path: str) -> None:
+def test_every_verb_has_a_one_line_description_and_an_example(path: str) -> None:
     command = VERBS[path]
     assert command.help
     assert len(command.help.splitlines()[0]) <= 100
@@ -106,9 +106,7 @@ def test_every_verb_says_what_it_does_in_a_line_and_shows_an_example(path: str) 
 
 
 @pytest.mark.parametrize("example", [example for verb in VERBS.values() for example in verb.examples])
-def test_every_example_is_a_command_line_that_is_accepted(
-    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_example_is_a_valid_command_line(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("backup.jsonl", "conversation.jsonl", "labels.jsonl", "session.jsonl"):
         (tmp_path / name).touch()
@@ -151,7 +149,7 @@ def test_a_command_line_loads_only_what_it_needs(arguments: list[str], unwanted:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_completion_script_calls_back_into_clew(shell: str) -> None:
+def test_the_completion_script_calls_clew(shell: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "clew.faces.cli.main", "completion", shell], capture_output=True, text=True, check=True
     )

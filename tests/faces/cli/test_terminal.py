@@ -1,4 +1,4 @@
-"""What is printed: nothing stored can steer a terminal, and nothing is lost in a pipe."""
+"""Printed output: no stored text can control a terminal, and a pipe receives all of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TITLE_BY_C1 = "\x9d0;owned\x9c"
 REVERSED = "\u202egnp.exe"
 
 
-def steers(text: str) -> bool:
+def controls_terminal(text: str) -> bool:
     return any(
         (ord(char) < 0x20 and char not in "\t\n") or 0x7F <= ord(char) <= 0x9F or char in "\u202e\u2066\u2028"
         for char in text
@@ -27,8 +27,8 @@ def steers(text: str) -> bool:
 
 
 @pytest.mark.parametrize("attack", [CLEAR_SCREEN, TITLE_BY_C1, REVERSED, "a\rb", "\x07", "\x00", "a\u2028b"])
-def test_what_could_steer_a_terminal_becomes_visible(attack: str) -> None:
-    assert not steers(terminal.safe(attack))
+def test_control_characters_become_visible(attack: str) -> None:
+    assert not controls_terminal(terminal.safe(attack))
     assert terminal.safe(attack) != attack
 
 
@@ -38,13 +38,13 @@ def test_ordinary_text_of_any_script_stays_as_it_is() -> None:
 
 
 @given(st.text())
-def test_no_text_steers_a_terminal(text: str) -> None:
-    assert not steers(terminal.safe(text))
+def test_no_text_controls_a_terminal(text: str) -> None:
+    assert not controls_terminal(terminal.safe(text))
     assert "\n" not in terminal.one_line(text)
 
 
 @given(st.dictionaries(st.text(), st.text()))
-def test_json_is_one_line_that_means_the_same_and_steers_nothing(value: dict[str, str]) -> None:
+def test_json_is_one_equivalent_line_that_controls_no_terminal(value: dict[str, str]) -> None:
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", out)
@@ -52,11 +52,11 @@ def test_json_is_one_line_that_means_the_same_and_steers_nothing(value: dict[str
     out.flush()
     printed = out.buffer.getvalue().decode("utf-8")
     assert printed.count("\n") == 1
-    assert not steers(printed)
+    assert not controls_terminal(printed)
     assert json.loads(printed) == value
 
 
-def test_a_table_in_a_pipe_is_whole_aligned_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_in_a_pipe_has_complete_aligned_lines(capsys: pytest.CaptureFixture[str]) -> None:
     long = "word " * 200
     terminal.print_table(("count", "name", "text"), [(5, "a", long), (12_345, "bb", f"x{CLEAR_SCREEN}\ny")])
     header, first, second = capsys.readouterr().out.splitlines()
@@ -70,7 +70,7 @@ def test_an_absent_value_is_a_dash_and_numbers_are_short(capsys: pytest.CaptureF
     assert capsys.readouterr().out.splitlines() == ["score  ok", "0.123  yes", "    -  no"]
 
 
-def test_text_is_cut_for_the_eye_only_on_a_terminal(
+def test_text_is_shortened_only_on_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "x" * 1000
@@ -93,7 +93,7 @@ def test_sizes_are_shown_in_the_unit_that_fits(count: int, shown: str) -> None:
     assert terminal.byte_size(count) == shown
 
 
-def test_progress_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with terminal.progress_bars(visible=True) as report:
         report("Storing", 1, 2)
     assert capsys.readouterr() == ("", "")

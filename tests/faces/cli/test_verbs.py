@@ -1,4 +1,4 @@
-"""Every verb on a real store, opened in process; each call is a run of its own."""
+"""Every verb on a real store, in this process; each call is a separate run."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def texts(answer: Any) -> list[str]:
     return [hit["record"]["text"] for hit in answer["hits"]]
 
 
-def test_a_turn_is_kept_and_found_again(clew: Clew) -> None:
+def test_a_turn_is_stored_and_found_again(clew: Clew) -> None:
     receipt = clew.json("ingest", "--session", "s1", "--user", "ada", "We ship on Thursdays.")
     assert receipt["stored"]
     assert "We ship on Thursdays." in texts(clew.json("search", "when do we ship", "--user", "ada"))
     assert "We ship on Thursdays." in clew("search", "ship", "--user", "ada")
 
 
-def test_one_user_never_finds_what_another_said(clew: Clew) -> None:
+def test_one_user_never_finds_the_words_of_another(clew: Clew) -> None:
     clew("ingest", "--session", "s1", "--user", "ada", "The vault code is 7719.")
     clew("ingest", "--session", "s2", "--user", "bob", "I like tea.")
     assert all(
@@ -46,7 +46,7 @@ def test_one_user_never_finds_what_another_said(clew: Clew) -> None:
     )
 
 
-def test_the_same_turn_with_an_id_is_stored_once_and_other_words_are_a_conflict(clew: Clew) -> None:
+def test_a_turn_with_an_id_is_stored_once_and_other_words_conflict(clew: Clew) -> None:
     turn = ("ingest", "--session", "s1", "--id", "t1")
     assert clew.json(*turn, "hello")["stored"]
     again = clew.json(*turn, "hello")
@@ -54,7 +54,7 @@ def test_the_same_turn_with_an_id_is_stored_once_and_other_words_are_a_conflict(
     assert clew.json(*turn, "other", status=4)["error"]["code"] == -32011
 
 
-def test_a_file_is_stored_once_however_often_it_is_read(clew: Clew, tmp_path: Path) -> None:
+def test_reading_a_file_again_stores_nothing_new(clew: Clew, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "talk.jsonl", turns(450))
     first = clew.json("ingest", "--session", "s1", "--user", "ada", "--file", str(path))
     assert (first["stored"], first["duplicates"]) == (450, 0)
@@ -91,7 +91,7 @@ def test_pages_of_a_list_follow_each_other(clew: Clew, tmp_path: Path) -> None:
     assert rest["cursor"] is None
 
 
-def test_a_missing_record_is_named_and_is_status_3(clew: Clew) -> None:
+def test_a_missing_record_is_reported_with_status_3(clew: Clew) -> None:
     clew("put", "notes", "a", "here")
     answer = clew.json("get", "notes", "a", "b", status=3)
     assert ([record["id"] for record in answer["records"]], answer["missing"]) == (["a"], ["b"])
@@ -128,10 +128,10 @@ def test_an_assembled_context_stays_within_its_budget_and_shows_its_sections(cle
     assert "turn number 59 about topic59" in shown
 
 
-def test_export_and_import_carry_everything_over(clew: Clew, tmp_path: Path) -> None:
+def test_an_export_and_import_transfer_everything(clew: Clew, tmp_path: Path) -> None:
     clew("ingest", "--session", "s1", "--user", "ada", "--file", str(write_lines(tmp_path / "t.jsonl", turns(30))))
     clew("put", "notes", "a", f"odd {ESCAPE} text")
-    clew("flush")  # or memories would still join between two exports
+    clew("flush")  # otherwise memories might be added between the two exports
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     assert clew.json("export", str(first))["lines"] > 30
     copy = Clew(tmp_path / "copy", clew.capsys)
@@ -143,7 +143,7 @@ def test_export_and_import_carry_everything_over(clew: Clew, tmp_path: Path) -> 
     assert clew("export") == first.read_text("utf-8"), "standard output gets the same lines"
 
 
-def test_an_export_is_private_whole_and_never_over_something_that_is_no_file(clew: Clew, tmp_path: Path) -> None:
+def test_an_export_is_private_and_complete_and_replaces_only_a_file(clew: Clew, tmp_path: Path) -> None:
     clew("put", "notes", "a", "one")
     target = tmp_path / "out.jsonl"
     target.write_text("old")
@@ -156,12 +156,12 @@ def test_an_export_is_private_whole_and_never_over_something_that_is_no_file(cle
     assert "not a regular file" in clew("export", str(pipe), status=2)
 
 
-def test_an_import_that_cannot_be_read_names_its_lines(clew: Clew, tmp_path: Path) -> None:
+def test_an_unreadable_import_names_its_bad_lines(clew: Clew, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "bad.jsonl", ["nonsense"])
     assert "lines 1 to 1:" in clew("import", str(path), "--format", "clew", status=2)
 
 
-def test_verify_holds_on_a_used_store(clew: Clew, tmp_path: Path) -> None:
+def test_verify_passes_on_a_used_store(clew: Clew, tmp_path: Path) -> None:
     clew("ingest", "--session", "s1", "--user", "ada", "--file", str(write_lines(tmp_path / "t.jsonl", turns(20))))
     report = clew.json("verify")
     assert report["ok"]
@@ -169,7 +169,7 @@ def test_verify_holds_on_a_used_store(clew: Clew, tmp_path: Path) -> None:
     assert "verified" in clew("verify", "--repair")
 
 
-def test_status_flush_and_journal_answer_on_a_new_store(clew: Clew) -> None:
+def test_status_flush_and_journal_work_on_a_new_store(clew: Clew) -> None:
     assert clew.json("status")["endpoint"] is None
     assert "records" in clew("status")
     assert clew.json("flush")["ok"]
@@ -178,7 +178,7 @@ def test_status_flush_and_journal_answer_on_a_new_store(clew: Clew) -> None:
 
 
 @pytest.mark.parametrize("verb", ["reembed", "reindex"])
-def test_after_a_change_of_model_everything_is_indexed_until_nothing_waits(
+def test_indexing_after_a_change_of_model_empties_the_queue(
     clew: Clew, tmp_path: Path, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLEW_EMBEDDER", "none")
@@ -195,9 +195,7 @@ def test_reembed_without_a_model_says_so(clew: Clew, monkeypatch: pytest.MonkeyP
     assert "no embedding model" in clew("reembed", status=1)
 
 
-def test_flush_does_not_wait_for_a_model_that_is_gone(
-    clew: Clew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_flush_does_not_wait_for_a_missing_model(clew: Clew, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clew("ingest", "--session", "s1", "first")
     clew("flush")
     monkeypatch.setenv("CLEW_EMBEDDER", "none")
@@ -206,7 +204,7 @@ def test_flush_does_not_wait_for_a_model_that_is_gone(
 
 
 @pytest.mark.requirement("GATE-6")
-def test_gate_explain_shows_the_decomposition(clew: Clew) -> None:
+def test_gate_explain_shows_the_parts_of_the_score(clew: Clew) -> None:
     score = clew.json("gate", "explain", "I prefer tea over coffee.", "--user", "ada")
     assert 0 <= score["gate"] <= 1
     assert score["novelty"] == 1.0, "nothing is remembered yet"
@@ -215,7 +213,7 @@ def test_gate_explain_shows_the_decomposition(clew: Clew) -> None:
     assert "threshold" in shown
 
 
-def test_config_tells_where_each_value_came_from(clew: Clew, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_config_shows_the_origin_of_each_value(clew: Clew, monkeypatch: pytest.MonkeyPatch) -> None:
     clew.data_dir.mkdir()
     (clew.data_dir / "clew.toml").write_text("pack_budget_tokens = 800\n")
     monkeypatch.setenv("CLEW_BUDGET_TOKENS", "1234")
@@ -236,7 +234,7 @@ def test_clew_home_moves_the_data_folder(
 
 
 @pytest.mark.parametrize("no_color", [False, True])
-def test_on_a_terminal_stored_escapes_stay_text_and_colour_can_be_refused(clew: Clew, no_color: bool) -> None:
+def test_a_terminal_shows_stored_escapes_as_text_and_colour_can_be_disabled(clew: Clew, no_color: bool) -> None:
     clew("ingest", "--session", "s1", "--user", "ada", f"look {ESCAPE} here")
     shown = on_a_terminal(clew.data_dir, "search", "look", "--user", "ada", no_color=no_color)
     assert "\\x1b]0;owned\\x07" in shown.replace("\r\n", "")

@@ -1,4 +1,4 @@
-"""Endpoints, tokens and folders: what the daemon refuses before it listens."""
+"""Endpoints, access tokens and folders: the daemon's refusals before it listens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.requirement("RPC-1")
         ("tcp:::1:80", TcpEndpoint("::1", 80), "tcp:[::1]:80"),
     ],
 )
-def test_an_endpoint_is_read_and_written(text: str, endpoint: object, written: str) -> None:
+def test_an_endpoint_is_parsed_and_printed(text: str, endpoint: object, written: str) -> None:
     assert parse_endpoint(text) == endpoint
     assert str(parse_endpoint(text)) == written
 
@@ -42,7 +42,7 @@ def test_anything_but_a_socket_path_or_a_loopback_port_is_refused(text: str) -> 
         parse_endpoint(text)
 
 
-def test_a_socket_path_over_the_limit_of_the_system_is_named() -> None:
+def test_a_socket_path_over_the_system_limit_is_refused_by_name() -> None:
     with pytest.raises(InvalidInput, match=r"bytes and this system allows"):
         parse_endpoint("unix:/" + "x" * 200)
 
@@ -73,7 +73,7 @@ def test_the_environment_gives_the_token_and_leaves_no_file(tmp_path: Path) -> N
     assert not config.token_file.exists()
 
 
-def test_a_token_file_others_can_read_is_refused(tmp_path: Path) -> None:
+def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     config = Config(data_dir=tmp_path)
     config.token_file.write_text("secret")
     config.token_file.chmod(0o644)
@@ -86,12 +86,12 @@ def test_a_unix_socket_needs_no_token(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [None, 5, "", "abd", "abcd", ["abc"], "ä"])
-def test_only_the_same_token_is_the_same(given: object) -> None:
+def test_only_an_identical_token_matches(given: object) -> None:
     assert same_token("abc", "abc")
     assert not same_token(given, "abc")
 
 
-def test_a_process_of_another_user_is_turned_away() -> None:
+def test_a_process_of_another_system_user_is_refused() -> None:
     check_uid(1000, 1000)
     check_uid(0, 1000)
     with pytest.raises(Unauthorized):
@@ -100,7 +100,7 @@ def test_a_process_of_another_user_is_turned_away() -> None:
         check_uid(1000, 0)
 
 
-def test_the_kernel_names_the_process_at_the_other_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernel_identifies_the_peer_process(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = socket.socketpair()
     with one, other:
         check_peer(one)

@@ -1,4 +1,4 @@
-"""An existing client's methods over a live daemon, in the shapes such a client reads."""
+"""The methods of an existing client on a live daemon, with answers in the shapes that it reads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def wire(daemon: Daemon) -> Iterator[Wire]:
 
 @pytest.fixture
 def own(request: pytest.FixtureRequest) -> str:
-    """A name no other test uses, so that all can share one daemon."""
+    """A name that no other test uses, because all share one daemon."""
     return request.node.name.replace("[", "-").replace("]", "")
 
 
@@ -46,20 +46,20 @@ def listed(wire: Wire, collection: str) -> list[Any]:
     return list(wire.result("list_collection", collection=collection)["results"])
 
 
-def test_health_and_status_have_the_keys_clients_read(wire: Wire) -> None:
+def test_health_and_status_have_the_keys_that_clients_read(wire: Wire) -> None:
     assert set(wire.result("health")) == {"ok", "message"}
     status = wire.result("status")
     assert {"ok", "message", "turnCount", "memoryCount", "lifecycleHintCount", "gatingThreshold",
             "abstractiveReady", "embeddingProfile"} <= set(status)  # fmt: skip
 
 
-def test_unknown_fields_are_ignored_by_these_methods(wire: Wire, own: str) -> None:
+def test_these_methods_ignore_unknown_fields(wire: Wire, own: str) -> None:
     assert wire.result("health", colour="red")["ok"]
     assert wire.result("ensure_collections", collections=[f"user:{own}"], colour="red")["ok"]
     assert wire.result("flush", colour="red")["ok"]
 
 
-def test_a_record_comes_back_with_the_clients_metadata_and_what_is_known_besides(wire: Wire, own: str) -> None:
+def test_a_record_comes_back_with_the_clients_metadata_and_clews_own_fields(wire: Wire, own: str) -> None:
     given = {"ts": 1700000000000, "authored": True, "tier": 2, "nested": {"a": [1, None]}, "trust": "mine"}
     insert(wire, f"user:{own}", "a", "the kettle is blue", **given)
     [result] = listed(wire, f"user:{own}")
@@ -82,7 +82,7 @@ def test_the_same_id_again_replaces_the_record(wire: Wire, own: str) -> None:
     assert second["version"] > first["version"]
 
 
-def test_a_turn_lands_in_the_active_view_and_in_the_raw_history(wire: Wire, own: str) -> None:
+def test_a_turn_enters_the_active_view_and_the_raw_history(wire: Wire, own: str) -> None:
     turn(wire, own, "t1", "where is the lamp", role="user", ts=1700000000000, userId=own)
     turn(wire, own, "t2", "in the attic", role="assistant", ts=1700000001000, userId=own)
     active, raw = listed(wire, f"session:{own}"), listed(wire, f"session_raw:{own}")
@@ -96,7 +96,7 @@ def test_a_turn_lands_in_the_active_view_and_in_the_raw_history(wire: Wire, own:
     assert [r["text"] for r in listed(wire, f"turns:{own}")] == ["where is the lamp"]
 
 
-def test_a_turn_given_twice_is_one_and_other_words_under_its_id_are_a_conflict(wire: Wire, own: str) -> None:
+def test_a_repeated_turn_is_stored_once_and_other_words_under_its_id_conflict(wire: Wire, own: str) -> None:
     turn(wire, own, "t1", "hello there", role="user", ts=1)
     turn(wire, own, "t1", "hello there", role="user", ts=1)
     assert len(listed(wire, f"session_raw:{own}")) == 1
@@ -105,13 +105,13 @@ def test_a_turn_given_twice_is_one_and_other_words_under_its_id_are_a_conflict(w
 
 
 @pytest.mark.parametrize("metadata", [{}, {"role": 5, "ts": "late", "userId": 7}, {"ts": -1}, {"ts": 1e300}])
-def test_metadata_is_free_so_a_turn_with_odd_values_is_kept(wire: Wire, own: str, metadata: Any) -> None:
+def test_a_turn_with_odd_metadata_values_is_kept(wire: Wire, own: str, metadata: Any) -> None:
     turn(wire, own, "t1", "kept all the same", **metadata)
     [result] = listed(wire, f"session_raw:{own}")
     assert result["metadata"].items() >= metadata.items()
 
 
-def test_a_turn_that_names_no_role_does_not_become_the_users(wire: Wire, own: str) -> None:
+def test_a_turn_without_a_role_is_not_the_users(wire: Wire, own: str) -> None:
     turn(wire, own, "t1", "I always want tea and never coffee", userId=own)
     wire.result("flush")
     assert len(listed(wire, f"session_raw:{own}")) == 1
@@ -119,7 +119,7 @@ def test_a_turn_that_names_no_role_does_not_become_the_users(wire: Wire, own: st
     assert listed(wire, f"user:{own}") == []
 
 
-def test_search_gives_the_best_first_with_a_similarity(wire: Wire, own: str) -> None:
+def test_search_returns_the_best_hit_first_with_its_similarity(wire: Wire, own: str) -> None:
     insert(wire, f"user:{own}", "a", "copper kettle on the stove")
     insert(wire, f"user:{own}", "b", "a kettle")
     insert(wire, f"user:{own}", "c", "unrelated words entirely")
@@ -132,7 +132,7 @@ def test_search_gives_the_best_first_with_a_similarity(wire: Wire, own: str) -> 
     assert all(0 <= score <= 1 for score in scores)
 
 
-def test_search_leaves_out_the_ids_it_is_told_to(wire: Wire, own: str) -> None:
+def test_search_leaves_out_excluded_ids(wire: Wire, own: str) -> None:
     insert(wire, f"user:{own}", "a", "copper kettle")
     insert(wire, f"user:{own}", "b", "copper pan")
     params = {"collection": f"user:{own}", "text": "copper", "k": 5, "excludeIds": ["a"]}
@@ -167,7 +167,7 @@ def test_records_are_listed_by_a_value_of_their_metadata(wire: Wire, own: str) -
     assert [r["id"] for r in found] == ["b"]
 
 
-def test_a_listing_is_whole_however_long(wire: Wire, own: str) -> None:
+def test_a_long_listing_is_complete(wire: Wire, own: str) -> None:
     for number in range(1100):
         insert(wire, f"user:{own}", str(number), f"record {number}")
     assert [r["id"] for r in listed(wire, f"user:{own}")] == [str(number) for number in range(1100)]
@@ -183,7 +183,7 @@ def test_access_counts_are_clews_own_and_rise_by_one(wire: Wire, own: str) -> No
     assert counts == {"a": 2, "b": 0}
 
 
-def test_export_and_flush_concern_one_user_and_not_one_with_a_longer_name(wire: Wire, own: str) -> None:
+def test_export_and_flush_do_not_match_a_user_with_a_longer_name(wire: Wire, own: str) -> None:
     insert(wire, f"user:{own}", "a", "mine")
     insert(wire, f"user:{own}0", "b", "another's")
     [record] = wire.result("export_memory", userId=own)["records"]
@@ -209,14 +209,14 @@ def test_records_are_deleted_one_by_one_and_together(wire: Wire, own: str) -> No
     assert [r["id"] for r in listed(wire, f"user:{own}")] == ["c"]
 
 
-def test_the_gate_answers_with_the_short_keys(wire: Wire, own: str) -> None:
+def test_the_gate_uses_the_short_keys(wire: Wire, own: str) -> None:
     score = wire.result("gating_scalar", userId=own, text="I prefer tea over coffee")
     assert set(score) == set(GATE_KEYS)
     assert all(0 <= value <= 1 for value in score.values())
 
 
 @pytest.mark.requirement("GATE-4")
-def test_a_memory_shows_its_gate_score_under_the_older_names(wire: Wire, own: str) -> None:
+def test_a_memory_has_its_gate_score_under_the_older_names(wire: Wire, own: str) -> None:
     turn = {"role": "user", "userId": own}
     wire.result("insert_session_turn", sessionId=own, id="1", text="I prefer tea over coffee.", metadata=turn)
     wire.result("flush")
@@ -250,7 +250,7 @@ def long_talk(wire: Wire, session: str, count: int) -> list[str]:
 
 
 @pytest.mark.requirement("COMP-10", "STORE-2")
-def test_a_session_is_compacted_and_its_view_lists_summaries_and_the_remaining_turns(wire: Wire, own: str) -> None:
+def test_the_view_of_a_compacted_session_lists_summaries_and_remaining_turns(wire: Wire, own: str) -> None:
     ids = long_talk(wire, own, 30)
     raw = listed(wire, f"session_raw:{own}")
     done = wire.result("compact_session", sessionId=own, force=True, targetSize=10, continuityMinTurns=6, odd=1)
@@ -268,7 +268,7 @@ def test_a_session_is_compacted_and_its_view_lists_summaries_and_the_remaining_t
 
 
 @pytest.mark.requirement("COMP-7")
-def test_a_summary_carries_the_metadata_that_clients_read(wire: Wire, own: str) -> None:
+def test_a_summary_has_the_metadata_that_clients_read(wire: Wire, own: str) -> None:
     long_talk(wire, own, 14)
     wire.result("compact_session", sessionId=own, force=True)
     [summary] = listed(wire, f"session_summary:{own}")
@@ -281,7 +281,7 @@ def test_a_summary_carries_the_metadata_that_clients_read(wire: Wire, own: str) 
     assert metadata["compacted_ts"] > metadata["last_ts"]
 
 
-def test_a_session_with_nothing_to_compact_says_so_and_names_no_method(wire: Wire, own: str) -> None:
+def test_a_compaction_without_work_says_so_and_names_no_method(wire: Wire, own: str) -> None:
     for session in (own, f"{own}-unknown"):
         done = wire.result("compact_session", sessionId=session)
         assert (done["didCompact"], done["clustersFormed"], done["turnsRemoved"]) == (False, 0, 0)
@@ -302,7 +302,7 @@ def test_a_summary_expands_to_the_turns_it_covers_with_their_metadata(wire: Wire
 
 
 @pytest.mark.requirement("COMP-9")
-def test_a_shallow_expansion_gives_the_summaries_it_reaches(wire: Wire, own: str) -> None:
+def test_a_shallow_expansion_returns_the_summaries_it_reaches(wire: Wire, own: str) -> None:
     ids = long_talk(wire, own, 44)
     wire.result("compact_session", sessionId=own, force=True, targetSize=5)
     [top] = [result for result in listed(wire, f"session:{own}") if result["metadata"].get("level") == 2]
@@ -324,7 +324,7 @@ def test_a_shallow_expansion_gives_the_summaries_it_reaches(wire: Wire, own: str
         ("compact_session", {"continuityPriorContextTokens": -1}, InvalidInput.code),
     ],
 )
-def test_what_cannot_be_compacted_or_expanded_is_refused(
+def test_invalid_compactions_and_expansions_are_refused(
     wire: Wire, own: str, method: str, params: Any, code: int
 ) -> None:
     error = wire.error(method, sessionId=own, **params)

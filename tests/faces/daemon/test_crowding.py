@@ -1,4 +1,4 @@
-"""Many clients that each stay within their own bounds: together they are bounded, too, and others are served."""
+"""Many clients, each within its own bounds: together they are bounded too, and the daemon still serves others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def limits(**given: int) -> Limits:
 
 
 def serve_until(wire: Wire, is_so: Callable[[], bool]) -> None:
-    """Asks the daemon again and again, which answers each time, until something else is so."""
+    """Ask the daemon again and again until the condition holds; it answers each time."""
     for _ in range(20_000):
         assert wire.result("health")["ok"]
         if is_so():
@@ -45,7 +45,7 @@ def serve_until(wire: Wire, is_so: Callable[[], bool]) -> None:
     raise AssertionError("that never came about")
 
 
-# --- strangers -----------------------------------------------------------------------------------------
+# --- clients without a token ---------------------------------------------------------------------------
 
 
 def sign_in(wire: Wire) -> dict[str, object]:
@@ -53,7 +53,7 @@ def sign_in(wire: Wire) -> dict[str, object]:
     return answer
 
 
-def test_silent_strangers_keep_nobody_from_signing_in(folder: Path) -> None:
+def test_silent_strangers_prevent_nobody_from_signing_in(folder: Path) -> None:
     with ExitStack() as stack:
         serving = stack.enter_context(Serving(DictMemory(), folder, limits(connections=4, strangers=4), TOKEN))
         first = stack.enter_context(serving.wire())
@@ -68,7 +68,7 @@ def test_silent_strangers_keep_nobody_from_signing_in(folder: Path) -> None:
         assert silent[0].read() is None
 
 
-def test_one_who_signs_in_where_all_places_are_taken_is_told_so(folder: Path) -> None:
+def test_a_client_that_signs_in_to_a_full_daemon_is_told_so(folder: Path) -> None:
     with Serving(DictMemory(), folder, limits(connections=1), TOKEN) as serving, serving.wire() as first:
         assert "result" in sign_in(first)
         with serving.wire() as second:
@@ -78,7 +78,7 @@ def test_one_who_signs_in_where_all_places_are_taken_is_told_so(folder: Path) ->
         assert "result" in sign_in(first), "to sign in twice takes no second place"
 
 
-def test_a_client_too_many_that_has_sent_much_still_reads_why_it_is_turned_away(folder: Path) -> None:
+def test_a_surplus_client_that_sent_much_still_receives_the_reason(folder: Path) -> None:
     with Serving(DictMemory(), folder, limits(connections=1)) as serving, serving.wire() as first:
         assert first.result("health")["ok"]
         for _ in range(20):
@@ -89,7 +89,7 @@ def test_a_client_too_many_that_has_sent_much_still_reads_why_it_is_turned_away(
                 assert second.read() is None
 
 
-def test_each_of_many_clients_too_many_is_told_so(folder: Path) -> None:
+def test_each_of_many_surplus_clients_is_told_so(folder: Path) -> None:
     with ExitStack() as stack:
         serving = stack.enter_context(Serving(DictMemory(), folder, limits(connections=1)))
         assert stack.enter_context(serving.wire()).result("health")["ok"]
@@ -100,20 +100,20 @@ def test_each_of_many_clients_too_many_is_told_so(folder: Path) -> None:
 # --- lines that do not end -----------------------------------------------------------------------------
 
 
-def unfinished(request_id: int) -> bytes:
-    """All of the longest frame but its last bytes."""
+def unfinished_frame(request_id: int) -> bytes:
+    """The longest frame without its last bytes."""
     line = frame("gate", {"text": "x" * (FRAME_BYTES - 200)}, request_id)
     return line[:-3]
 
 
-def test_unfinished_lines_of_all_clients_together_are_bounded_and_given_back(folder: Path) -> None:
+def test_unfinished_lines_of_all_clients_are_bounded_together_and_released(folder: Path) -> None:
     room_bytes = 4 * FRAME_BYTES
     with Serving(DictMemory(), folder, limits(unfinished_bytes=room_bytes)) as serving, serving.wire() as other:
         with ExitStack() as stack:
             slow = [stack.enter_context(serving.wire()) for _ in range(40)]
             most = 0
             for number, wire in enumerate(slow):
-                wire.send(unfinished(number))
+                wire.send(unfinished_frame(number))
                 assert other.result("gate", text="y" * (FRAME_BYTES - 300))
                 most = max(most, serving.server.unfinished_bytes)
                 assert most <= room_bytes
@@ -130,7 +130,7 @@ def test_the_newest_unfinished_line_is_kept_and_answered(folder: Path) -> None:
         serving = stack.enter_context(Serving(DictMemory(), folder, limits(unfinished_bytes=2 * FRAME_BYTES)))
         slow = [stack.enter_context(serving.wire()) for _ in range(10)]
         for number, wire in enumerate(slow):
-            wire.send(unfinished(number))
+            wire.send(unfinished_frame(number))
             serve_until(wire_of(stack, serving), lambda: serving.server.unfinished_bytes > FRAME_BYTES // 2)
         slow[-1].send(b'"}}\n')
         assert "error" not in slow[-1].read()
@@ -143,7 +143,7 @@ def wire_of(stack: ExitStack, serving: Serving) -> Wire:
 # --- clients that do not read --------------------------------------------------------------------------
 
 
-def test_answers_that_nobody_takes_are_bounded_over_all_clients_and_given_back(folder: Path) -> None:
+def test_unread_answers_of_all_clients_are_bounded_together_and_released(folder: Path) -> None:
     memory, answer_bytes, room_bytes = DictMemory(), 1_000_000, 8_000_000
     memory.put("user:u", "big", "x" * answer_bytes)
     request = frame("get", {"collection": "user:u", "ids": ["big"]}) + b"\n"
@@ -160,7 +160,7 @@ def test_answers_that_nobody_takes_are_bounded_over_all_clients_and_given_back(f
         serve_until(other, lambda: serving.server.under_way_bytes == 0)
 
 
-def test_requests_for_which_there_is_no_room_are_answered_with_busy(folder: Path) -> None:
+def test_requests_without_room_get_the_answer_busy(folder: Path) -> None:
     text = "x" * 5_000
     with Serving(DictMemory(), folder, limits(under_way_bytes=4_000)) as serving, serving.wire() as wire:
         answer = wire.ask("gate", {"text": text}, "large")

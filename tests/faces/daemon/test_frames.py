@@ -1,4 +1,4 @@
-"""Frames: every line of bytes is either a request or an error with a code."""
+"""Wire frames: every line of bytes is either a request or an error with a code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_request_is_read_with_its_id_method_and_parameters() -> None:
 
 
 @pytest.mark.parametrize("params", [b"", b',"params":null', b',"params":{}'])
-def test_parameters_may_be_left_out(params: bytes) -> None:
+def test_parameters_are_optional(params: bytes) -> None:
     assert read_call(b'{"jsonrpc":"2.0","id":1,"method":"health"' + params + b"}").params == {}
 
 
@@ -72,16 +72,16 @@ def test_a_request_without_an_id_is_a_notification() -> None:
         (b'{"jsonrpc":"2.0","id":7,"method":"m","params":"x"}', -32602, 7),
     ],
 )
-def test_a_bad_frame_is_refused_with_a_code_and_its_id(line: bytes, code: int, request_id: object) -> None:
+def test_a_bad_frame_gets_an_error_with_a_code_and_its_id(line: bytes, code: int, request_id: object) -> None:
     bad = refusal(line)
     assert (bad.error.code, bad.request_id) == (code, request_id)
 
 
-def test_of_two_equal_keys_the_last_counts() -> None:
+def test_the_last_of_two_equal_keys_counts() -> None:
     assert read_call(b'{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}').id == 2
 
 
-def test_nesting_is_allowed_up_to_the_bound_and_refused_beyond() -> None:
+def test_nesting_is_allowed_up_to_the_bound() -> None:
     def nested(depth: int) -> bytes:
         inner = b"[" * depth + b"]" * depth
         return b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":' + inner + b"}}"
@@ -90,7 +90,7 @@ def test_nesting_is_allowed_up_to_the_bound_and_refused_beyond() -> None:
     assert "deep" in str(refusal(nested(MAX_DEPTH - 1)).error)
 
 
-def test_many_flat_objects_are_not_taken_for_deep_ones() -> None:
+def test_many_flat_objects_are_not_mistaken_for_deep_nesting() -> None:
     items = b",".join([b"{}"] * 1000)
     assert read_call(b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[' + items + b"]}}").id == 1
 
@@ -111,7 +111,7 @@ def test_any_line_is_a_call_or_a_bad_frame(line: bytes) -> None:
     st.sampled_from(sorted(METHODS)) | st.text(max_size=8),
     st.dictionaries(WORDS | st.text(max_size=6), JSON, max_size=5),
 )
-def test_any_parameters_give_a_result_or_a_named_error_and_never_a_fault(
+def test_any_parameters_give_a_result_or_a_named_error_and_never_an_internal_fault(
     method: str, params: dict[str, object]
 ) -> None:
     reply = msgspec.json.decode(answer(DictMemory(), Call(id=1, method=method, params=params)))
@@ -120,7 +120,7 @@ def test_any_parameters_give_a_result_or_a_named_error_and_never_a_fault(
     assert reply.get("error", {}).get("code") != -32603
 
 
-def test_a_fault_is_answered_without_its_details(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_answer_to_an_internal_fault_holds_no_details(caplog: pytest.LogCaptureFixture) -> None:
     class Faulty(DictMemory):
         def call(self, request: object) -> object:  # type: ignore[override]
             raise RuntimeError("somebody's private text")
@@ -146,7 +146,7 @@ def test_an_unknown_code_becomes_the_base_error() -> None:
     assert type(from_code(-1, "odd")) is ClewError
 
 
-def test_a_result_stands_on_one_line() -> None:
+def test_a_result_is_one_line() -> None:
     assert result_line(1, {"text": "a\nb\u2028"}).count(b"\n") == 1
 
 
@@ -162,12 +162,12 @@ def test_a_result_stands_on_one_line() -> None:
         (b"xxxx", None),
     ],
 )
-def test_the_id_of_a_frame_too_long_to_read_is_found_where_it_stands_first(head: bytes, request_id: object) -> None:
+def test_the_id_of_an_overlong_frame_is_found_if_it_comes_first(head: bytes, request_id: object) -> None:
     assert id_of_head(head) == request_id
 
 
 @given(st.lists(st.binary(max_size=12).map(lambda b: b.replace(b"\n", b"")), max_size=8), st.data())
-def test_lines_do_not_depend_on_how_the_stream_is_cut(lines: list[bytes], data: st.DataObject) -> None:
+def test_lines_do_not_depend_on_the_chunks_of_the_stream(lines: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
     reader, found = Lines(8, Room(100)), []

@@ -1,4 +1,4 @@
-"""A client that hangs up: nobody works for it any more, and everything that it wrote is kept."""
+"""A client that hangs up: the daemon drops its pending requests and keeps all its writes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def puts(count: int) -> bytes:
 
 
 @pytest.mark.parametrize("token", [None, TOKEN], ids=["unix", "tcp"])
-def test_requests_of_a_client_that_has_gone_are_not_begun(memory: GatedMemory, folder: Path, token: str | None) -> None:
+def test_requests_of_a_disconnected_client_are_not_started(
+    memory: GatedMemory, folder: Path, token: str | None
+) -> None:
     with Serving(memory, folder, LIMITS, token) as serving:
         with serving.wire() as gone:
             if token is not None:
@@ -61,12 +63,12 @@ def test_requests_of_a_client_that_has_gone_are_not_begun(memory: GatedMemory, f
             assert not sending.is_alive()
         memory.door.set()
         asked = wait_until_alone(serving)
-    # Over TCP the daemon learns of it by its first answers.
+    # Over TCP the daemon notices only when it sends its first answers.
     assert memory.calls - asked <= (WORKERS_PER_CLIENT if token is None else MANY // 10)
 
 
 def wait_until_alone(serving: Serving) -> int:
-    """Asks for the daemon's health until no other client is left; how often."""
+    """Ask for the daemon's health until no other client is left; return the number of requests."""
     with serving.wire() as other:
         if serving.token is not None:
             assert "result" in other.ask("authenticate", {"token": serving.token})
@@ -77,7 +79,7 @@ def wait_until_alone(serving: Serving) -> int:
     raise AssertionError("the daemon still serves a client that has gone")
 
 
-def test_writes_of_a_client_that_has_gone_are_all_carried_out(memory: GatedMemory, folder: Path) -> None:
+def test_all_writes_of_a_disconnected_client_are_carried_out(memory: GatedMemory, folder: Path) -> None:
     with Serving(memory, folder, LIMITS) as serving:
         with serving.wire() as gone:
             gone.send(gates(WORKERS_PER_CLIENT))
@@ -94,7 +96,7 @@ def test_writes_of_a_client_that_has_gone_are_all_carried_out(memory: GatedMemor
     assert memory.most_inside == WORKERS_PER_CLIENT
 
 
-def test_requests_before_an_orderly_end_of_sending_are_answered(memory: GatedMemory, folder: Path) -> None:
+def test_requests_before_a_half_close_are_answered(memory: GatedMemory, folder: Path) -> None:
     memory.door.set()
     with Serving(memory, folder, LIMITS) as serving, serving.wire() as wire:
         wire.send(gates(100))

@@ -1,4 +1,4 @@
-"""What the daemon does by itself goes on whatever happens."""
+"""The daemon's background jobs go on after any failure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Failing:
 
 @pytest.mark.requirement("LIFE-3")
 @pytest.mark.parametrize("error", [StoreError("the disk is full"), RuntimeError("nobody expects this")])
-def test_a_run_that_fails_is_logged_and_the_next_one_comes(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_run_is_logged_and_the_next_one_follows(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     memory = Failing(error)
     with caplog.at_level(logging.WARNING), Jobs(cast(MemoryApi, memory), check_seconds=0.001):
         assert memory.again.wait(WAIT_SECONDS)
@@ -51,7 +51,7 @@ def test_a_run_that_fails_is_logged_and_the_next_one_comes(error: Exception, cap
 
 
 @pytest.mark.requirement("HOST-1", "PERF-2")
-def test_what_the_first_context_needs_is_loaded_before_anyone_asks_and_nothing_is_written(memory: Memory) -> None:
+def test_the_daemon_preloads_for_the_first_context_and_writes_nothing(memory: Memory) -> None:
     asked = threading.Event()
     before = memory.status()
 
@@ -67,7 +67,7 @@ def test_what_the_first_context_needs_is_loaded_before_anyone_asks_and_nothing_i
 
 
 @pytest.mark.requirement("USE-6")
-def test_events_that_a_hook_leaves_on_disk_are_taken_in_while_the_daemon_runs(tmp_path: Path) -> None:
+def test_a_running_daemon_takes_in_events_from_the_spool(tmp_path: Path) -> None:
     taken = threading.Event()
     with Memory.open(Config(data_dir=tmp_path, embedder="none", tokenizer="estimate")) as memory:
 

@@ -48,7 +48,7 @@ def read_ids(wire: Wire, count: int) -> set[object]:
 
 
 @pytest.mark.requirement("RPC-3")
-def test_a_client_with_many_requests_under_way_does_not_starve_another(memory: GatedMemory, folder: Path) -> None:
+def test_a_client_with_many_open_requests_does_not_starve_another(memory: GatedMemory, folder: Path) -> None:
     with Serving(memory, folder, limits()) as serving, serving.wire() as greedy, serving.wire() as other:
         greedy.send(gates(32))
         for _ in range(WORKERS_PER_CLIENT):
@@ -60,7 +60,7 @@ def test_a_client_with_many_requests_under_way_does_not_starve_another(memory: G
 
 
 @pytest.mark.requirement("RPC-2")
-def test_a_client_is_not_read_further_while_its_requests_are_under_way(memory: GatedMemory, folder: Path) -> None:
+def test_the_daemon_stops_reading_a_client_with_too_many_open_requests(memory: GatedMemory, folder: Path) -> None:
     with Serving(memory, folder, limits(inflight=2)) as serving, serving.wire() as wire:
         wire.send(gates(3) + b"not a frame\n")
         memory.begun.acquire()
@@ -74,7 +74,7 @@ def test_a_client_is_not_read_further_while_its_requests_are_under_way(memory: G
 
 
 @pytest.mark.requirement("RPC-2")
-def test_hung_work_is_answered_at_its_deadline_and_keeps_its_place_until_it_ends(
+def test_hung_work_is_answered_at_its_deadline_and_keeps_its_place_until_the_end(
     memory: GatedMemory, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL)
@@ -96,7 +96,7 @@ def test_hung_work_is_answered_at_its_deadline_and_keeps_its_place_until_it_ends
 
 
 @pytest.mark.requirement("RPC-2", "RPC-3")
-def test_a_client_that_never_reads_is_bounded_and_let_go(memory: GatedMemory, folder: Path) -> None:
+def test_a_client_that_never_reads_is_bounded_and_disconnected(memory: GatedMemory, folder: Path) -> None:
     memory.put("user:u", "big", "x" * 1_000_000)
     request = frame("get", {"collection": "user:u", "ids": ["big"]}) + b"\n"
     with Serving(memory, folder, limits(deadline_s=0.5)) as serving, serving.wire() as deaf:
@@ -110,7 +110,7 @@ def test_a_client_that_never_reads_is_bounded_and_let_go(memory: GatedMemory, fo
 
 
 @pytest.mark.requirement("RPC-2")
-def test_one_client_too_many_is_told_so_and_a_freed_place_is_given_again(
+def test_a_surplus_client_is_told_so_and_a_free_place_is_reused(
     memory: GatedMemory, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL)
@@ -123,10 +123,10 @@ def test_one_client_too_many_is_told_so_and_a_freed_place_is_given_again(
                 assert (refusal["id"], refusal["error"]["code"]) == (None, Busy.code)
                 assert third.read() is None
         assert first.result("health")["ok"]
-        assert_admitted_in_the_end(serving)
+        wait_until_admitted(serving)
 
 
-def assert_admitted_in_the_end(serving: Serving) -> None:
+def wait_until_admitted(serving: Serving) -> None:
     for _ in range(1000):
         with serving.wire() as wire:
             wire.send(frame("health") + b"\n")
@@ -149,7 +149,7 @@ def test_a_burst_of_clients_is_served(memory: GatedMemory, folder: Path) -> None
 
 
 @pytest.mark.requirement("RPC-3")
-def test_shutdown_finishes_and_answers_what_is_under_way(memory: GatedMemory, folder: Path) -> None:
+def test_shutdown_finishes_and_answers_open_requests(memory: GatedMemory, folder: Path) -> None:
     with Serving(memory, folder, limits()) as serving, serving.wire() as wire, serving.wire() as idle:
         assert idle.result("health")["ok"]
         wire.send(gates(6))
@@ -165,7 +165,7 @@ def test_shutdown_finishes_and_answers_what_is_under_way(memory: GatedMemory, fo
 
 
 @pytest.mark.requirement("RPC-3")
-def test_shutdown_does_not_wait_for_ever_for_hung_work(memory: GatedMemory, folder: Path) -> None:
+def test_shutdown_does_not_wait_forever_for_hung_work(memory: GatedMemory, folder: Path) -> None:
     with Serving(memory, folder, limits(drain_s=0.1)) as serving, serving.wire() as wire:
         wire.send(gates(1))
         memory.begun.acquire()

@@ -1,4 +1,4 @@
-"""What one connection writes happens in the order it was sent, also where no answer is waited for."""
+"""The daemon carries out the writes of one connection in order, even if the client does not wait for answers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.requirement("RPC-2", "RPC-3")
 
 
 def send_all(wire: Wire, *calls: tuple[str, dict[str, object]]) -> dict[int, dict[str, object]]:
-    """Send requests in one go, then read all answers; by the place of the request."""
+    """Send all requests at once, then read all answers, indexed by the place of the request."""
     wire.send(b"".join(frame(method, params, number) + b"\n" for number, (method, params) in enumerate(calls)))
     answers = [wire.read() for _ in calls]
     return {answer["id"]: answer for answer in answers}
 
 
-def test_a_record_is_there_for_every_write_that_follows_it(open_memory: OpenMemory) -> None:
+def test_every_later_write_finds_the_record(open_memory: OpenMemory) -> None:
     memory = open_memory()
     with short_folder() as folder, Serving(memory, folder, LIMITS) as serving, serving.wire() as wire:
         for number in range(30):
@@ -46,7 +46,7 @@ def test_a_record_is_there_for_every_write_that_follows_it(open_memory: OpenMemo
 
 
 class Gated(DictMemory):
-    """Requests of one kind wait at a door; what was carried out is listed in order."""
+    """Holds back requests of one kind, and lists the finished ones in order."""
 
     def __init__(self, kind: type[Request[object]]) -> None:
         super().__init__()
@@ -67,12 +67,12 @@ PUT = ("put", {"collection": "global", "id": "a", "text": "one"})
 COMPACT = ("compact", {"sessionId": "s"})
 
 
-def test_a_compaction_waits_for_the_turns_that_were_sent_before_it() -> None:
+def test_a_compaction_waits_for_the_turns_sent_before_it() -> None:
     memory = Gated(api.Put)
     with short_folder() as folder, Serving(memory, folder, LIMITS) as serving, serving.wire() as wire:
         wire.send(b"".join(frame(method, params, method) + b"\n" for method, params in (PUT, COMPACT)))
         with serving.wire() as other:
-            assert other.result("collections")["collections"] == []  # the daemon has had time for the compaction
+            assert other.result("collections")["collections"] == []  # the daemon had time for the compaction
         assert memory.done == ["collections"]
         memory.door.set()
         assert {wire.read()["id"], wire.read()["id"]} == {"put", "compact"}

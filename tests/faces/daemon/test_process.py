@@ -1,4 +1,4 @@
-"""A daemon's life as a process: start, refusal to start, and stop."""
+"""The daemon as a process: start, refusal to start, and stop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.mark.requirement("RPC-1")
-def test_the_endpoint_stands_alone_on_the_first_line(folder: Path) -> None:
+def test_the_first_line_of_output_is_only_the_endpoint(folder: Path) -> None:
     with running(folder) as daemon:
         assert daemon.endpoint == f"unix:{folder}/clew.sock"
         assert daemon.stop() == 0
@@ -42,7 +42,7 @@ def test_a_signal_stops_it_cleanly(folder: Path, number: int) -> None:
 
 
 @pytest.mark.requirement("RPC-1")
-def test_a_second_daemon_on_the_same_data_is_refused_with_the_first_ones_process(folder: Path) -> None:
+def test_a_second_daemon_on_the_same_data_is_refused_and_told_the_first_ones_process(folder: Path) -> None:
     with running(folder) as daemon:
         status, words = refused(folder, listen=f"unix:{folder}/other.sock")
         assert status == StoreInUse.exit_status
@@ -61,7 +61,7 @@ def test_a_daemon_starts_again_after_it_was_killed(folder: Path) -> None:
 
 
 @pytest.mark.requirement("RPC-1")
-def test_a_socket_somebody_answers_on_is_left_alone(folder: Path) -> None:
+def test_a_socket_in_use_is_left_alone(folder: Path) -> None:
     with running(folder / "one") as daemon:
         status, words = refused(folder / "two", listen=daemon.endpoint)
         assert status == StoreInUse.exit_status
@@ -71,7 +71,7 @@ def test_a_socket_somebody_answers_on_is_left_alone(folder: Path) -> None:
 
 
 @pytest.mark.requirement("RPC-1")
-def test_a_file_in_the_sockets_place_is_left_alone(folder: Path) -> None:
+def test_another_file_in_the_place_of_the_socket_is_left_alone(folder: Path) -> None:
     place = folder / "clew.sock"
     place.write_text("mine")
     status, words = refused(folder)
@@ -81,7 +81,7 @@ def test_a_file_in_the_sockets_place_is_left_alone(folder: Path) -> None:
 
 
 @pytest.mark.requirement("RPC-1")
-def test_a_port_in_use_is_a_clear_refusal(folder: Path) -> None:
+def test_a_port_in_use_is_refused_clearly(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         status, words = refused(folder, listen=f"tcp:127.0.0.1:{taken.getsockname()[1]}")
     assert status == 2
@@ -89,7 +89,7 @@ def test_a_port_in_use_is_a_clear_refusal(folder: Path) -> None:
 
 
 @pytest.mark.requirement("RPC-1")
-def test_the_socket_of_whoever_replaced_it_is_not_removed(folder: Path) -> None:
+def test_a_daemon_does_not_remove_the_socket_of_its_successor(folder: Path) -> None:
     with running(folder) as daemon:
         os.unlink(folder / "clew.sock")
         with socket.socket(socket.AF_UNIX) as other:
@@ -123,7 +123,7 @@ def test_clients_that_come_and_go_leave_nothing_in_the_log(folder: Path) -> None
 
 
 @pytest.mark.requirement("RPC-3", "INGEST-1")
-def test_turns_that_are_sent_without_waiting_keep_their_order() -> None:
+def test_turns_sent_without_waiting_keep_their_order() -> None:
     with short_folder() as folder, running(folder) as daemon, daemon.wire() as wire:
         turns = [
             frame("insert_session_turn", {"sessionId": "s", "id": f"{number:03d}", "text": f"turn {number}"}, number)

@@ -1,4 +1,4 @@
-"""The room that the daemon counts is what its clients hold, in whatever order they hold, release and make room."""
+"""The daemon counts exactly the room that its clients hold, for any order of steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pieces:
         self.held = []
 
 
-def test_a_release_from_before_a_holder_made_room_takes_nothing_from_what_it_holds_now() -> None:
+def test_a_late_release_of_a_given_up_piece_is_not_counted_against_new_ones() -> None:
     room, slow, other = Room(SIZE_BYTES), Pieces(), Pieces()
     room.hold(slow, 20)
     room.begin_wait(slow)
@@ -39,7 +39,7 @@ def test_a_release_from_before_a_holder_made_room_takes_nothing_from_what_it_hol
     assert room.held_bytes == 30
 
 
-def test_a_holder_that_was_forgotten_begins_anew() -> None:
+def test_a_forgotten_holder_starts_from_zero() -> None:
     room, slow, other = Room(SIZE_BYTES), Pieces(), Pieces()
     room.hold(slow, 20)
     room.begin_wait(slow)
@@ -51,7 +51,7 @@ def test_a_holder_that_was_forgotten_begins_anew() -> None:
 
 
 class Crowd(RuleBasedStateMachine):
-    """Three clients. No two pieces of one client have the same size, so each release is of one piece alone."""
+    """Three clients. No two pieces of one client have the same size, so each release means exactly one piece."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(["hold", "release", "wait"]), st.inte
 
 
 @given(STEPS)
-def test_pieces_of_one_size_are_never_counted_as_less_than_they_are(steps: list[tuple[str, int, int]]) -> None:
+def test_pieces_of_equal_size_are_never_counted_too_low(steps: list[tuple[str, int, int]]) -> None:
     room, holders = Room(SIZE_BYTES), [Pieces(), Pieces()]
     for step, who, choice in steps:
         holder = holders[who]

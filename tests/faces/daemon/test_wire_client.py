@@ -1,4 +1,4 @@
-"""A program that knows only the protocol's description, against a daemon started as anybody starts it."""
+"""A client written from the protocol's description alone, against an ordinary daemon."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ METADATA = {
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    """What a daemon prints when it is ready, in a short folder since a socket's name is."""
+    """The endpoint that a ready daemon prints; its folder is short because a socket path must be."""
     with short_folder() as folder:
         command = [sys.executable, "-m", "clew.faces.cli.main", "up", "--foreground", "--data", str(folder / "data")]
         settings = {"PYTHONPATH": str(ROOT / "src"), "CLEW_EMBEDDER": "hashing", "CLEW_SYNCHRONOUS": "normal"}
@@ -55,7 +55,7 @@ def client(endpoint: str) -> Iterator[WireClient]:
 
 @pytest.fixture
 def own(request: pytest.FixtureRequest) -> str:
-    """A name no other test uses, so that all can share one daemon."""
+    """A name that no other test uses, because all share one daemon."""
     return str(request.node.name)
 
 
@@ -78,17 +78,17 @@ def talk(client: WireClient, session: str, count: int) -> list[str]:
 
 
 def settle(client: WireClient) -> None:
-    """A flush says in time whether anything still waits."""
+    """Flush until nothing waits."""
     while not client.call("flush")["ok"]:
         pass
 
 
 def listed(client: WireClient, collection: str) -> list[Any]:
-    return checked(client.call("list_collection", collection=collection)["results"], listing=True)
+    return check_results(client.call("list_collection", collection=collection)["results"], listing=True)
 
 
-def checked(results: list[Any], *, listing: bool = False) -> list[Any]:
-    """The results, each of the one shape there is."""
+def check_results(results: list[Any], *, listing: bool = False) -> list[Any]:
+    """Check that each result has the one documented shape."""
     for result in results:
         assert set(result) >= {"id", "score", "text", "metadata", "version"}
         assert result["score"] == 0 if listing else 0 <= result["score"] <= 1
@@ -100,12 +100,12 @@ def ids(results: list[Any]) -> list[str]:
     return [result["id"] for result in results]
 
 
-def test_the_daemon_prints_its_endpoint_alone_on_one_line(endpoint: str) -> None:
+def test_the_daemon_prints_only_its_endpoint_on_one_line(endpoint: str) -> None:
     assert endpoint.startswith("unix:/")
     assert endpoint.endswith("/daemon.sock\n")
 
 
-def test_health_and_status_are_told(client: WireClient, own: str) -> None:
+def test_health_and_status_are_reported(client: WireClient, own: str) -> None:
     health, before = client.call("health"), client.call("status")
     assert all(answer["ok"] is True and isinstance(answer["message"], str) for answer in (health, before))
     insert(client, f"user:{own}", "a", "one more memory")
@@ -125,7 +125,7 @@ def test_health_and_status_are_told(client: WireClient, own: str) -> None:
     assert after["embeddingProfile"]
 
 
-def test_collections_can_be_made_sure_of_before_they_hold_anything(client: WireClient, own: str) -> None:
+def test_an_empty_collection_can_be_ensured(client: WireClient, own: str) -> None:
     names = [f"user:{own}", f"session:{own}", f"session_raw:{own}", f"turns:{own}", "global"]
     assert client.call("ensure_collections", collections=names)["ok"] is True
     assert client.call("ensure_collections", collections=names)["ok"] is True
@@ -146,7 +146,7 @@ def test_metadata_of_a_record_is_never_dropped_or_renamed(client: WireClient, ow
     assert record["metadata"]["access_count"] == 0
 
 
-def test_what_the_client_did_not_say_of_a_record_is_added(client: WireClient, own: str) -> None:
+def test_missing_fields_of_a_record_are_added(client: WireClient, own: str) -> None:
     insert(client, f"user:{own}", "a", "bare")
     turn(client, own, "t", "bare")
     for record in listed(client, f"user:{own}") + listed(client, f"session:{own}"):
@@ -168,7 +168,7 @@ def test_the_same_id_replaces_text_and_metadata(client: WireClient, own: str) ->
     assert client.call("search_text", collection=f"user:{own}", text="first", k=5)["results"] == []
 
 
-def test_a_turn_stands_in_the_active_view_and_marked_in_the_raw_history(client: WireClient, own: str) -> None:
+def test_a_turn_is_in_the_active_view_and_marked_in_the_raw_history(client: WireClient, own: str) -> None:
     turn(client, own, "t1", "where is the lamp", role="user", ts=5, userId=own)
     [active], [raw] = listed(client, f"session:{own}"), listed(client, f"session_raw:{own}")
     assert (active["id"], active["text"]) == (raw["id"], raw["text"]) == ("t1", "where is the lamp")
@@ -180,13 +180,13 @@ def test_a_turn_stands_in_the_active_view_and_marked_in_the_raw_history(client: 
         assert {"role": "user", "ts": 5, "userId": own, "sessionId": own}.items() <= metadata.items()
 
 
-def test_the_gate_answers_with_every_part_in_bounds(client: WireClient, own: str) -> None:
+def test_every_part_of_a_gate_answer_is_in_bounds(client: WireClient, own: str) -> None:
     parts = client.call("gating_scalar", userId=own, text="I prefer tea, and my sister Ada lives in Turin.")
     assert {name: 0 <= parts[name] <= 1 for name in GATE} == dict.fromkeys(GATE, True)
     assert parts["h"] == 1
 
 
-def test_a_users_turn_worth_keeping_becomes_a_memory_that_says_why(client: WireClient, own: str) -> None:
+def test_a_user_turn_worth_keeping_becomes_a_memory_with_the_reason(client: WireClient, own: str) -> None:
     text = "I prefer tea over coffee, and my sister Ada Lovelace has lived in Turin since 3 May 2021."
     turn(client, own, "t", text, role="user", userId=own)
     settle(client)
@@ -200,13 +200,13 @@ def test_a_users_turn_worth_keeping_becomes_a_memory_that_says_why(client: WireC
     assert (memory["metadata"]["userId"], memory["metadata"]["sessionId"]) == (own, own)
 
 
-def test_a_search_gives_the_best_first_and_leaves_out_what_it_is_told_to(client: WireClient, own: str) -> None:
+def test_a_search_returns_the_best_first_and_leaves_out_excluded_ids(client: WireClient, own: str) -> None:
     insert(client, f"user:{own}", "a", "a copper kettle on the stove")
     insert(client, f"user:{own}", "b", "the copper roof of the church")
     insert(client, f"user:{own}", "c", "a letter from Lisbon")
     settle(client)
     asked = {"collection": f"user:{own}", "text": "copper kettle", "k": 2}
-    results = checked(client.call("search_text", **asked)["results"])
+    results = check_results(client.call("search_text", **asked)["results"])
     assert results[0]["id"] == "a"
     assert len(results) <= 2
     assert [result["score"] for result in results] == sorted((r["score"] for r in results), reverse=True)
@@ -215,7 +215,7 @@ def test_a_search_gives_the_best_first_and_leaves_out_what_it_is_told_to(client:
     assert client.call("search_text", collection=f"user:{own}-unknown", text="copper", k=2)["results"] == []
 
 
-def test_a_search_over_collections_is_merged_and_says_where_each_hit_is_from(client: WireClient, own: str) -> None:
+def test_a_search_over_collections_merges_hits_and_names_their_collection(client: WireClient, own: str) -> None:
     names = [f"user:{own}", f"session:{own}", "global"]
     insert(client, names[0], "m", "copper kettle")
     insert(client, names[2], "m", f"copper kettle for everybody, {own}")
@@ -223,7 +223,7 @@ def test_a_search_over_collections_is_merged_and_says_where_each_hit_is_from(cli
     insert(client, f"user:{own}-other", "z", "copper kettle of somebody else")
     settle(client)
     asked = {"collections": names, "text": "copper kettle", "k": 10}
-    results = checked(client.call("search_text_collections", **asked)["results"])
+    results = check_results(client.call("search_text_collections", **asked)["results"])
     found = {(result["metadata"]["collection"], result["id"]) for result in results}
     assert found >= {(names[0], "m"), (names[1], "t"), (names[2], "m")}
     assert {name for name, _ in found} <= set(names)
@@ -239,7 +239,7 @@ def test_records_are_listed_by_the_value_of_any_metadata_key(client: WireClient,
 
     def having(key: str, value: Any) -> list[str]:
         asked = {"collection": f"user:{own}", "key": key, "value": value}
-        return ids(checked(client.call("list_by_meta", **asked)["results"], listing=True))
+        return ids(check_results(client.call("list_by_meta", **asked)["results"], listing=True))
 
     assert having("source_doc", "A.md") == ["a", "b"]
     assert having("ordinal", 2) == ["b"]
@@ -261,7 +261,7 @@ def test_access_counts_rise_by_one_each(client: WireClient, own: str) -> None:
     assert [(r["id"], r["metadata"]["access_count"]) for r in records] == [("a", 2), ("b", 2), ("t", 1)]
 
 
-def test_an_export_holds_one_users_memories_or_everybodys(client: WireClient, own: str) -> None:
+def test_an_export_holds_the_memories_of_one_user_or_of_all(client: WireClient, own: str) -> None:
     insert(client, f"user:{own}", "a", "mine", colour="red")
     insert(client, f"user:{own}2", "b", "another's")
     insert(client, f"turns:{own}", "c", "not a memory")
@@ -273,7 +273,7 @@ def test_an_export_holds_one_users_memories_or_everybodys(client: WireClient, ow
     assert all(name.startswith("user:") for name, _ in everyone)
 
 
-def test_a_namespace_is_emptied_for_one_user_and_never_for_all(client: WireClient, own: str) -> None:
+def test_a_namespace_can_be_emptied_for_one_user_but_not_for_all(client: WireClient, own: str) -> None:
     insert(client, f"user:{own}", "a", "mine")
     insert(client, f"user:{own}2", "b", "another's")
     assert client.call("flush_namespace", userId=own)["ok"] is True
@@ -294,7 +294,7 @@ def test_records_are_deleted_one_by_one_and_together(client: WireClient, own: st
     assert ids(client.call("search_text", collection=f"user:{own}", text="copper", k=9)["results"]) == ["d"]
 
 
-def test_a_compaction_puts_summaries_into_the_active_view_and_leaves_the_raw_history(
+def test_a_compaction_puts_summaries_into_the_active_view_and_keeps_the_raw_history(
     client: WireClient, own: str
 ) -> None:
     said = talk(client, own, 30)
@@ -336,26 +336,26 @@ def test_a_summary_expands_to_the_turns_it_covers(client: WireClient, own: str) 
     raw = {result["id"]: result for result in listed(client, f"session_raw:{own}")}
     for summary in listed(client, f"session_summary:{own}"):
         asked = {"sessionId": own, "summaryId": summary["id"]}
-        turns = checked(client.call("expand_summary", **asked)["results"])
+        turns = check_results(client.call("expand_summary", **asked)["results"])
         assert ids(turns) == summary["metadata"]["source_ids"]
         assert all(turn["text"] == raw[turn["id"]]["text"] for turn in turns)
         assert all(turn["metadata"]["mark"] == raw[turn["id"]]["metadata"]["mark"] for turn in turns)
         assert client.call("expand_summary", **asked, maxDepth=3)["results"] == turns
 
 
-def test_the_raw_history_is_searched_also_where_a_summary_stands_for_it(client: WireClient, own: str) -> None:
+def test_the_raw_history_is_searched_even_where_a_summary_covers_it(client: WireClient, own: str) -> None:
     talk(client, own, 14)
     client.call("compact_session", sessionId=own, force=True)
     settle(client)
     asked = {"sessionId": own, "text": "Which pump stopped with E003?", "k": 3}
-    results = checked(client.call("query_raw_session", **asked)["results"])
+    results = check_results(client.call("query_raw_session", **asked)["results"])
     assert results[0]["id"] == "t3"
     assert results[0]["metadata"]["raw_history"] is True
     assert "t3" not in ids(client.call("query_raw_session", **asked, excludeIds=["t3"])["results"])
 
 
 @pytest.mark.requirement("LIFE-6")
-def test_hints_of_a_sessions_life_are_journalled_newest_first(client: WireClient, own: str) -> None:
+def test_lifecycle_hints_of_a_session_are_journalled_newest_first(client: WireClient, own: str) -> None:
     hint = {
         "hook": "before_reset", "reason": "reset", "sessionFile": "/nowhere.jsonl", "sessionId": own,
         "sessionKey": f"agent:main:{own}", "agentId": "main", "workspaceDir": "/nowhere", "messageCount": 3,
@@ -365,14 +365,14 @@ def test_hints_of_a_sessions_life_are_journalled_newest_first(client: WireClient
     assert answer == {"ok": True, "hook": "before_reset", "sessionId": own, "reason": "reset"}
     client.call("session_lifecycle_hint", hook="session_end", sessionId=own)
     client.call("session_lifecycle_hint", hook="session_end")
-    newest, oldest = checked(client.call("list_lifecycle_journal", sessionId=own)["results"], listing=True)
+    newest, oldest = check_results(client.call("list_lifecycle_journal", sessionId=own)["results"], listing=True)
     assert newest["metadata"]["hook"] == "session_end"
     assert oldest["metadata"].items() >= hint.items()
     assert len(client.call("list_lifecycle_journal", sessionId=own, limit=1)["results"]) == 1
     assert len(client.call("list_lifecycle_journal")["results"]) >= 3
 
 
-def test_after_a_flush_everything_acknowledged_is_found(client: WireClient, own: str) -> None:
+def test_after_a_flush_every_acknowledged_record_is_found(client: WireClient, own: str) -> None:
     for number in range(50):
         insert(client, f"user:{own}", str(number), f"entry {number} about serial{number}")
     settle(client)
@@ -382,7 +382,7 @@ def test_after_a_flush_everything_acknowledged_is_found(client: WireClient, own:
         assert best["id"] == str(number)
 
 
-def test_many_requests_are_under_way_on_one_connection_under_ids_of_either_kind(client: WireClient, own: str) -> None:
+def test_one_connection_may_have_many_open_requests_with_ids_of_both_types(client: WireClient, own: str) -> None:
     talk(client, own, 40)
     names: list[int | str] = [f"request-{n}" if n % 2 else 1_000_000 + n for n in range(40)]
     slow = client.send("compact_session", {"sessionId": own, "force": True}, "slow")
@@ -395,7 +395,7 @@ def test_many_requests_are_under_way_on_one_connection_under_ids_of_either_kind(
     assert sorted(map(str, client.arrived[-41:])) == sorted([*map(str, names), "slow"])
 
 
-def test_a_reason_comes_with_every_refusal_and_the_connection_lives_on(client: WireClient) -> None:
+def test_every_refusal_has_a_reason_and_the_connection_stays_open(client: WireClient) -> None:
     for method, params in (("no_such_method", {}), ("search_text", {}), ("insert_text", {"collection": 5})):
         with pytest.raises(Refused) as refused:
             client.call(method, **params)
@@ -404,7 +404,7 @@ def test_a_reason_comes_with_every_refusal_and_the_connection_lives_on(client: W
     assert client.call("health")["ok"] is True
 
 
-def test_a_client_passes_over_frames_it_cannot_read() -> None:
+def test_a_client_skips_frames_it_cannot_read() -> None:
     ours, theirs = socket.socketpair()
     with theirs, WireClient(ours) as client:
         outcome = client.send("health", {})

@@ -48,7 +48,7 @@ def hermes() -> str:
 
 
 class Model:
-    """An OpenAI-compatible server: says what it was told to say, whole or as a stream."""
+    """An OpenAI-compatible server with a given answer, whole or as a stream."""
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ class Model:
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
 
     def turns(self) -> list[dict[str, Any]]:
-        """Requests of the conversation itself, which offer tools; not the small ones that find a title."""
+        """Requests of the conversation itself, which offer tools, and not the small ones for a title."""
         return [request for request in self.asked if request.get("tools")]
 
 
@@ -132,7 +132,7 @@ def clew_hermes(home: Path, data_dir: Path, *arguments: str) -> None:
 
 def ask(hermes: str, home: Path, question: str) -> str:
     environment = {**os.environ, "HERMES_HOME": str(home), "HOME": str(home.parent), "NO_COLOR": "1"}
-    environment.pop("PYTHONPATH", None)  # Hermes must not need the package
+    environment.pop("PYTHONPATH", None)  # Hermes must work without the package
     done = subprocess.run(
         [hermes, "chat", "-q", question, "-Q"],
         capture_output=True, text=True, timeout=WAIT_S, env=environment, cwd=home.parent, check=False,
@@ -152,7 +152,7 @@ def daemon() -> Iterator[Daemon]:
         yield started
 
 
-def test_a_turn_of_hermes_recalls_searches_and_is_kept(hermes: str, home: Path, model: Model, daemon: Daemon) -> None:
+def test_hermes_recalls_searches_and_stores_a_turn(hermes: str, home: Path, model: Model, daemon: Daemon) -> None:
     with connect(daemon.endpoint) as memory:
         memory.ingest("earlier", "user", EARLIER, user_id="ada")
         before = (home / "config.yaml").read_text()
@@ -182,7 +182,7 @@ def test_a_turn_of_hermes_recalls_searches_and_is_kept(hermes: str, home: Path, 
         assert not (home / "plugins" / "clew").exists()
 
 
-def test_without_the_daemon_hermes_answers_all_the_same(hermes: str, home: Path, model: Model, daemon: Daemon) -> None:
+def test_hermes_answers_without_the_daemon(hermes: str, home: Path, model: Model, daemon: Daemon) -> None:
     clew_hermes(home, daemon.data_dir, "install", "--user", "ada")
     daemon.stop()
     model.answers = [{"content": "Here I am."}]

@@ -1,4 +1,4 @@
-"""The one setting of Hermes that Clew changes: as text, and undone to the letter."""
+"""The one setting of Hermes that Clew changes, as text and with an exact undo."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BEFORE_AND_AFTER = [
 
 
 @pytest.mark.parametrize(("before", "after"), BEFORE_AND_AFTER)
-def test_the_provider_is_set_in_one_line_and_taken_back_to_the_letter(before: str, after: str) -> None:
+def test_the_provider_is_one_line_and_its_removal_restores_the_exact_text(before: str, after: str) -> None:
     assert with_provider(before) == after
     assert provider_of(after) == "clew"
     assert with_provider(after) == after, "doing it again changes nothing"
@@ -55,7 +55,7 @@ UNUSUAL_AND_CLEAR = [
 
 
 @pytest.mark.parametrize("text", UNUSUAL_AND_CLEAR)
-def test_yaml_in_an_unusual_form_is_changed_where_a_reader_agrees(text: str) -> None:
+def test_unusual_yaml_is_changed_if_a_parser_confirms_the_result(text: str) -> None:
     after = with_provider(text)
     assert provider_of(after) == "clew"
     assert without_provider(after) == text
@@ -90,18 +90,18 @@ UNUSUAL = [
 ]
 
 
-def test_what_was_added_below_meanwhile_stays() -> None:
+def test_lines_added_later_stay() -> None:
     later = with_provider("") + "  memory_enabled: true\n"
     assert "memory_enabled: true" in without_provider(later)
     assert provider_of(without_provider(later)) == ""
 
 
-def test_settings_that_hermes_wrote_anew_lose_the_provider_all_the_same() -> None:
+def test_the_provider_is_removed_from_rewritten_settings() -> None:
     assert without_provider("memory:\n  provider: clew\n  a: 1\n") == "memory:\n  provider: ''\n  a: 1\n"
 
 
 @pytest.mark.parametrize("value", ["false", "[]", "0", "''"])
-def test_a_memory_that_holds_no_keys_is_not_replaced(value: str) -> None:
+def test_a_memory_setting_without_keys_is_not_replaced(value: str) -> None:
     with pytest.raises(InvalidInput, match=r"by hand|cannot change"):
         with_provider(f"memory: {value}\n")
 
@@ -113,7 +113,7 @@ def test_settings_that_one_line_cannot_change_are_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize("end", ["...\n", "---\nb: 1\n", "{a: b}\n"])
-def test_settings_that_became_unusual_are_left_alone_when_clew_is_removed(end: str) -> None:
+def test_uninstalling_leaves_settings_that_became_unusual_alone(end: str) -> None:
     with pytest.raises(InvalidInput, match=r"by hand|not YAML"):
         without_provider(f"{with_provider('')}{end}")
 
@@ -135,12 +135,12 @@ def test_other_lines_never_change(lines: list[str], ends: bool) -> None:
     assert without_provider(after).rstrip("\n") == text.rstrip("\n")
 
 
-def test_a_provider_that_comes_by_an_alias_is_left_to_people() -> None:
+def test_a_provider_given_by_an_alias_is_left_to_the_operator() -> None:
     for text in ("a: &a clew\nmemory:\n  provider: *a\n", "a: &a {provider: clew}\nmemory:\n  <<: *a\n"):
         with pytest.raises(InvalidInput, match="by hand"):
             without_provider(text)
 
 
-def test_a_missing_hermes_is_named(tmp_path: Path) -> None:
+def test_a_missing_hermes_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="nowhere"):
         Hermes.find(tmp_path / "nowhere")

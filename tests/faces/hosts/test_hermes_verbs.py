@@ -1,4 +1,4 @@
-"""`clew hermes`: what it shows, what it changes, and what it gives back."""
+"""`clew hermes`: its display, its changes, and its undo."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_dry_run_shows_the_change_and_makes_none(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_shows_the_change_without_making_it(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = contents(home)
     answer = run(capsys, home / "data", "install", "--home", str(home), "--dry-run")
     assert "+  provider: clew" in answer["diff"]
     assert (answer["dryRun"], answer["backup"], contents(home)) == (True, None, before)
 
 
-def test_what_is_installed_is_taken_away_without_a_trace(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_uninstalling_leaves_no_trace(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = run(capsys, home / "data", "install", "--home", str(home), "--user", "ada")
     assert Path(answer["backup"]).read_text() == CONFIG
     settings = json.loads((home / "plugins" / "clew" / "clew.json").read_text())
@@ -61,7 +61,7 @@ def test_files_of_others_in_the_folder_stay(home: Path, capsys: pytest.CaptureFi
     assert list((home / "plugins" / "clew").iterdir()) == [home / "plugins" / "clew" / "notes.txt"]
 
 
-def test_the_status_says_what_is_missing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_status_names_missing_parts(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with short_folder() as folder:
         status = run(capsys, folder, "status", "--home", str(home))
         assert (status["provider"], status["ready"]) == ("honcho", False)
@@ -75,7 +75,7 @@ def test_the_status_says_what_is_missing(home: Path, capsys: pytest.CaptureFixtu
         assert (status["upToDate"], status["daemon"]) == (False, None)
 
 
-def test_people_are_shown_the_same(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_plain_output_shows_the_same(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["install", "--dry-run"], ["install"], ["status"], ["uninstall"]):
         command.main(
             [*arguments, "--home", str(home)], obj=Invocation(data_dir=home / "data"), standalone_mode=False
@@ -85,6 +85,6 @@ def test_people_are_shown_the_same(home: Path, capsys: pytest.CaptureFixture[str
     assert "provider: clew" in shown.out
 
 
-def test_a_machine_without_hermes_is_told_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_machine_without_hermes_gets_a_clear_error(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(NotFound):
         run(capsys, home, "install", "--home", str(home / "nowhere"))

@@ -1,4 +1,4 @@
-"""A session gets a line of memory once: through real hooks, each a process of its own, and a real daemon."""
+"""A session gets each line of memory once: through real hooks, each its own process, and a real daemon."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ AGAIN = "Tell me once more which lamp the lighthouse uses"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Daemon]:
+def running_daemon() -> Iterator[Daemon]:
     with short_folder() as folder, running(folder, embedder="hashing", tokenizer="estimate") as daemon:
         yield daemon
 
 
 @pytest.fixture
-def host_session(served: Daemon, request: pytest.FixtureRequest) -> Session:
-    return Session(served, request.node.name)
+def host_session(running_daemon: Daemon, request: pytest.FixtureRequest) -> Session:
+    return Session(running_daemon, request.node.name)
 
 
 def ask(session: Session, prompt: str, host: str = "claude-code", **fields: str) -> str:
@@ -35,7 +35,7 @@ def ask(session: Session, prompt: str, host: str = "claude-code", **fields: str)
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_line_is_given_once_in_a_session(host: str, host_session: Session) -> None:
+def test_a_session_gets_a_line_once(host: str, host_session: Session) -> None:
     host_session.remember(LAMP)
     assert LAMP in ask(host_session, ASKED, host)
     assert ask(host_session, AGAIN, host) == ""
@@ -43,7 +43,7 @@ def test_a_line_is_given_once_in_a_session(host: str, host_session: Session) -> 
     assert LAMP in ask(other, AGAIN, host)
 
 
-def test_new_lines_come_without_the_old_ones_in_a_frame_of_their_own(host_session: Session) -> None:
+def test_new_lines_come_without_the_old_ones_in_their_own_frame(host_session: Session) -> None:
     host_session.remember(LAMP)
     ask(host_session, ASKED)
     host_session.remember("The lighthouse got a new lamp with LEDs.")
@@ -54,7 +54,7 @@ def test_new_lines_come_without_the_old_ones_in_a_frame_of_their_own(host_sessio
     assert found.endswith("</context_pack>")
 
 
-def test_a_line_that_changed_is_given_again(host_session: Session) -> None:
+def test_a_changed_line_is_given_again(host_session: Session) -> None:
     def write(text: str) -> None:
         with host_session.daemon.wire() as wire:
             note = {"collection": f"user:{host_session.user_id}", "id": "lamp", "text": text}
@@ -68,14 +68,14 @@ def test_a_line_that_changed_is_given_again(host_session: Session) -> None:
     assert "LEDs" in ask(host_session, "And now, which lamp does the lighthouse use?")
 
 
-def test_the_start_of_a_session_counts_as_well(host_session: Session) -> None:
+def test_lines_given_at_the_start_of_a_session_count_too(host_session: Session) -> None:
     host_session.remember(LAMP)
     assert LAMP in host_session.tell("claude-code", "SessionStart")
     assert ask(host_session, ASKED) == ""
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
-def test_after_a_compaction_the_session_gets_lines_again_and_each_once(host: str, host_session: Session) -> None:
+def test_after_a_compaction_the_session_gets_each_line_once_more(host: str, host_session: Session) -> None:
     host_session.remember(LAMP)
     ask(host_session, ASKED, host)
     host_session.tell(host, event_for(host, COMPACT))
@@ -85,7 +85,7 @@ def test_after_a_compaction_the_session_gets_lines_again_and_each_once(host: str
 
 
 @pytest.mark.parametrize("cause", ["startup", "clear", "compact"])
-def test_a_prompt_that_begins_anew_has_no_line_yet(cause: str, host_session: Session) -> None:
+def test_a_cleared_prompt_holds_no_lines(cause: str, host_session: Session) -> None:
     host_session.remember(LAMP)
     ask(host_session, ASKED)
     host_session.tell("claude-code", "SessionStart", source=cause, cwd="/home/ada/windmill")
@@ -93,14 +93,14 @@ def test_a_prompt_that_begins_anew_has_no_line_yet(cause: str, host_session: Ses
     assert (LAMP in found) == (cause != "compact"), "after a compaction, the start itself has given it"
 
 
-def test_a_resumed_session_has_its_lines(host_session: Session) -> None:
+def test_a_resumed_session_still_has_its_lines(host_session: Session) -> None:
     host_session.remember(LAMP)
     ask(host_session, ASKED)
     host_session.tell("claude-code", "SessionStart", source="resume")
     assert ask(host_session, AGAIN) == ""
 
 
-def test_a_cleared_prompt_is_noticed_also_while_no_daemon_runs() -> None:
+def test_a_cleared_prompt_is_noticed_even_without_a_daemon() -> None:
     with short_folder() as folder:
         with running(folder, embedder="hashing", tokenizer="estimate") as daemon:
             session = Session(daemon, "across restarts")
@@ -119,72 +119,72 @@ def frame(*lines: str) -> str:
     return "\n".join(("<context_pack> Quotes.", *lines, "</context_pack>"))
 
 
-def of(folder: Path, session_id: str = "s", *, is_told: bool = True) -> Given:
+def given_to(folder: Path, session_id: str = "s", *, is_told: bool = True) -> Given:
     return Given(str(folder), "ada", session_id, is_told=is_told)
 
 
-def test_number_and_time_of_a_line_do_not_make_it_another(tmp_path: Path) -> None:
-    of(tmp_path).remember(frame('[1,"2026-03-01 12:00","user","The lamp"]'))
-    assert of(tmp_path).without_repeats(frame('[7,"2026-03-01","user","The lamp",{"ref":"turns:ada/1"}]')) == ""
+def test_a_line_with_another_number_or_time_is_the_same_line(tmp_path: Path) -> None:
+    given_to(tmp_path).remember(frame('[1,"2026-03-01 12:00","user","The lamp"]'))
+    assert given_to(tmp_path).without_repeats(frame('[7,"2026-03-01","user","The lamp",{"ref":"turns:ada/1"}]')) == ""
     for other in ('"assistant","The lamp"]', '"user","The Lamp"]', '"user","The lamp",{"superseded":"no longer so"}]'):
         line = f'[1,"2026-03-01 12:00",{other}'
-        assert of(tmp_path).without_repeats(frame(line)) == frame(line)
+        assert given_to(tmp_path).without_repeats(frame(line)) == frame(line)
 
 
-def test_a_line_stays_where_a_new_one_names_it(tmp_path: Path) -> None:
+def test_an_old_line_stays_if_a_new_one_refers_to_it(tmp_path: Path) -> None:
     old = '[1,"2026-03-01","user","The lamp is green"]'
-    of(tmp_path).remember(frame(old, '[2,"2026-03-01","user","The stairs creak"]'))
+    given_to(tmp_path).remember(frame(old, '[2,"2026-03-01","user","The stairs creak"]'))
     new = '[3,"2026-03-02","user","The lamp is red",{"dissent":"contradicts [1]"}]'
-    found = of(tmp_path).without_repeats(frame(old, '[2,"2026-03-01","user","The stairs creak"]', new))
+    found = given_to(tmp_path).without_repeats(frame(old, '[2,"2026-03-01","user","The stairs creak"]', new))
     assert found == frame(old, new)
 
 
-def test_frames_are_judged_one_by_one(tmp_path: Path) -> None:
+def test_each_frame_is_checked_separately(tmp_path: Path) -> None:
     first = '<earlier_guidance> Rules.\n[1,"2026-03-01","user","Never push"]\n</earlier_guidance>'
-    of(tmp_path).remember(first)
+    given_to(tmp_path).remember(first)
     second = frame('[1,"2026-03-01","user","The lamp"]')
-    assert of(tmp_path).without_repeats(f"{first}\n{second}") == second
+    assert given_to(tmp_path).without_repeats(f"{first}\n{second}") == second
 
 
 def test_the_file_is_private_holds_no_words_and_is_bounded(tmp_path: Path) -> None:
     for number in range(MAX_LINES // 100 * 3):
         lines = [f'[{place},"","user","line {number} {place}"]' for place in range(1, 101)]
-        of(tmp_path).remember(frame(*lines))
+        given_to(tmp_path).remember(frame(*lines))
     (path,) = (tmp_path / FOLDER).iterdir()
     assert (path.stat().st_mode & 0o777, (tmp_path / FOLDER).stat().st_mode & 0o777) == (0o600, 0o700)
     assert b"line" not in path.read_bytes()
     assert len(path.read_bytes().splitlines()) <= 2 * MAX_LINES + 100
-    assert of(tmp_path).without_repeats(frame(*lines)) == ""
+    assert given_to(tmp_path).without_repeats(frame(*lines)) == ""
     for number in range(MAX_SESSIONS + 5):
-        of(tmp_path, f"s{number}").remember(frame(lines[0]))
+        given_to(tmp_path, f"s{number}").remember(frame(lines[0]))
     assert len(list((tmp_path / FOLDER).iterdir())) == MAX_SESSIONS
 
 
-def test_a_host_that_does_not_tell_of_compactions_gets_old_lines_again(tmp_path: Path) -> None:
+def test_a_host_that_does_not_report_compactions_gets_old_lines_again(tmp_path: Path) -> None:
     first = frame('[1,"","user","the first"]')
-    of(tmp_path).remember(first)
-    of(tmp_path).remember(frame(*(f'[{n},"","user","line {n}"]' for n in range(1, MAX_LINES_UNTOLD + 1))))
-    assert of(tmp_path, is_told=True).without_repeats(first) == ""
-    assert of(tmp_path, is_told=False).without_repeats(first) == first
+    given_to(tmp_path).remember(first)
+    given_to(tmp_path).remember(frame(*(f'[{n},"","user","line {n}"]' for n in range(1, MAX_LINES_UNTOLD + 1))))
+    assert given_to(tmp_path, is_told=True).without_repeats(first) == ""
+    assert given_to(tmp_path, is_told=False).without_repeats(first) == first
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe garbage\n\n", b"0123"])
-def test_a_damaged_file_hides_nothing_and_hinders_nothing(content: bytes, tmp_path: Path) -> None:
+def test_a_damaged_file_hides_no_line_and_fails_no_hook(content: bytes, tmp_path: Path) -> None:
     line = frame('[1,"","user","The lamp"]')
-    of(tmp_path).remember(line)
+    given_to(tmp_path).remember(line)
     (path,) = (tmp_path / FOLDER).iterdir()
     path.write_bytes(content)
-    assert of(tmp_path).without_repeats(line) == line
+    assert given_to(tmp_path).without_repeats(line) == line
 
 
-def test_no_symbolic_link_is_followed(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_not_followed(tmp_path: Path) -> None:
     line = frame('[1,"","user","The lamp"]')
-    of(tmp_path).remember(line)
+    given_to(tmp_path).remember(line)
     (path,) = (tmp_path / FOLDER).iterdir()
     victim = tmp_path / "victim"
     victim.write_text("mine")
     path.unlink()
     path.symlink_to(victim)
     with pytest.raises(OSError, match="symbolic"):
-        of(tmp_path).remember(line)
+        given_to(tmp_path).remember(line)
     assert victim.read_text() == "mine"

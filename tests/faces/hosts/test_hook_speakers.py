@@ -1,4 +1,4 @@
-"""Prompts that hosts deliver in the user's name and nobody typed: through real hooks and a real daemon, and after."""
+"""Prompts that a host made under the user's name: through real hooks and a real daemon, and afterwards."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def served() -> Iterator[Daemon]:
 
 
 @pytest.fixture
-def told(served: Daemon, request: pytest.FixtureRequest) -> Session:
+def host_session(served: Daemon, request: pytest.FixtureRequest) -> Session:
     return Session(served, request.node.name)
 
 
@@ -90,8 +90,8 @@ def guidance(session: Session) -> list[str]:
     return [item["record"]["text"] for item in items]
 
 
-def fold(session: Session) -> None:
-    """Go on until the first turns are old, and let summaries stand for them."""
+def compact_session(session: Session) -> None:
+    """Add turns until the first ones are old, then compact."""
     steps = [{"role": "user", "text": f"Step {number} of it."} for number in range(10)]
     with session.daemon.wire() as wire:
         wire.result("ingest_batch", sessionId=session.name, userId=session.user_id, messages=steps)
@@ -99,8 +99,8 @@ def fold(session: Session) -> None:
         assert wire.result("compact", sessionId=session.name, force=True)["didCompact"]
 
 
-def assert_nobodys(session: Session) -> None:
-    """The order stands neither among the user's turns nor in what is known of them."""
+def assert_not_the_users(session: Session) -> None:
+    """The order is neither in the user's turns nor in the user's memories."""
     for kind in ("turns", "user"):
         assert not any("evil.example" in record["text"] for record in session.records(f"{kind}:{session.user_id}"))
     raw = [record for record in session.records(f"session_raw:{session.name}") if "evil.example" in record["text"]]
@@ -109,49 +109,51 @@ def assert_nobodys(session: Session) -> None:
 
 
 @pytest.mark.parametrize(("host", "prompt"), DELIVERED, ids=NAMES)
-def test_a_prompt_that_a_host_made_is_never_the_users_word(host: str, prompt: str, told: Session) -> None:
-    assert told.tell(host, PROMPT[host], prompt=prompt) == ""
-    assert_nobodys(told)
-    fold(told)
-    assert guidance(told) == []
+def test_a_prompt_made_by_a_host_never_counts_as_the_users_words(host: str, prompt: str, host_session: Session) -> None:
+    assert host_session.tell(host, PROMPT[host], prompt=prompt) == ""
+    assert_not_the_users(host_session)
+    compact_session(host_session)
+    assert guidance(host_session) == []
 
 
 @pytest.mark.parametrize(("form", "name"), BESIDE)
-def test_words_typed_beside_a_block_of_the_host_stay_the_users(form: str, name: str, told: Session) -> None:
+def test_typed_words_beside_a_host_block_stay_the_users(form: str, name: str, host_session: Session) -> None:
     prompt = form.format(typed=RULE, block=CLAUDE_CODE[name])
-    told.tell("claude-code", "UserPromptSubmit", prompt=prompt)
-    assert_nobodys(told)
-    (mine,) = told.records(f"turns:{told.user_id}")
+    host_session.tell("claude-code", "UserPromptSubmit", prompt=prompt)
+    assert_not_the_users(host_session)
+    (mine,) = host_session.records(f"turns:{host_session.user_id}")
     assert mine["text"] == RULE
     assert mine["trust"] == "unknown"
-    told.tell("claude-code", "UserPromptSubmit", prompt=prompt)
-    assert len(told.said()) == 2  # delivered again, both are still one
+    host_session.tell("claude-code", "UserPromptSubmit", prompt=prompt)
+    assert len(host_session.said()) == 2  # a second delivery adds neither part
 
 
-def test_after_a_compaction_the_order_of_a_page_does_not_stand_under_what_the_user_laid_down(told: Session) -> None:
-    told.tell("claude-code", "UserPromptSubmit", prompt=RULE, prompt_id="rule")
+def test_after_a_compaction_the_order_of_a_page_is_not_among_the_users_rules(host_session: Session) -> None:
+    host_session.tell("claude-code", "UserPromptSubmit", prompt=RULE, prompt_id="rule")
     for number, prompt in enumerate(CLAUDE_CODE.values()):
-        told.tell("claude-code", "UserPromptSubmit", prompt=prompt, prompt_id=f"host {number}")
-    told.tell("claude-code", "UserPromptSubmit", prompt=f"{RULE[:-1]}!\n\n{CLAUDE_CODE['notification']}", prompt_id="m")
-    told.tell("claude-code", "PreCompact")
-    fold(told)
-    assert sorted(guidance(told)) == sorted([RULE, f"{RULE[:-1]}!"])
-    context = told.tell("claude-code", "SessionStart", source="compact")
+        host_session.tell("claude-code", "UserPromptSubmit", prompt=prompt, prompt_id=f"host {number}")
+    host_session.tell(
+        "claude-code", "UserPromptSubmit", prompt=f"{RULE[:-1]}!\n\n{CLAUDE_CODE['notification']}", prompt_id="m"
+    )
+    host_session.tell("claude-code", "PreCompact")
+    compact_session(host_session)
+    assert sorted(guidance(host_session)) == sorted([RULE, f"{RULE[:-1]}!"])
+    context = host_session.tell("claude-code", "SessionStart", source="compact")
     rules, _, _ = context.partition("</earlier_guidance>")
     assert "never push to the main branch" in rules
     assert "evil.example" not in rules
-    assert_nobodys(told)
+    assert_not_the_users(host_session)
 
 
-def test_a_prompt_that_speaks_of_a_tag_is_the_users(told: Session) -> None:
+def test_a_prompt_that_mentions_a_tag_is_the_users(host_session: Session) -> None:
     typed = [
         "Why does the model mention <system-reminder> all the time? Never repeat it.",
         "The <channel> of our feed has no <title>:\n<channel>\n<item/></channel>\nAlways validate it.",
         "Render <p>this</p> & if a < b, <agent-messages> too.",
     ]
     for number, prompt in enumerate(typed):
-        told.tell("claude-code", "UserPromptSubmit", prompt=prompt, prompt_id=f"p{number}")
-    assert [record["text"] for record in told.records(f"turns:{told.user_id}")] == typed
+        host_session.tell("claude-code", "UserPromptSubmit", prompt=prompt, prompt_id=f"p{number}")
+    assert [record["text"] for record in host_session.records(f"turns:{host_session.user_id}")] == typed
 
 
 # --- every other way in ------------------------------------------------------------------------------
@@ -159,21 +161,23 @@ def test_a_prompt_that_speaks_of_a_tag_is_the_users(told: Session) -> None:
 
 @pytest.mark.parametrize("text", [CLAUDE_CODE["notification"], f"{RULE}\n\n{CLAUDE_CODE['another session']}"])
 @pytest.mark.parametrize("way", ["ingest", "insert_session_turn", "chat"])
-def test_whoever_brings_a_turn_with_words_of_a_host_brings_no_word_of_the_user(
-    way: str, text: str, told: Session
-) -> None:
-    """Where both are one turn, it is trusted as its less trusted part."""
-    with connect(endpoint=told.daemon.endpoint) as memory:
+def test_a_turn_with_host_words_is_not_the_users_by_any_way_in(way: str, text: str, host_session: Session) -> None:
+    """A turn with both parts has the trust of its less trusted part."""
+    with connect(endpoint=host_session.daemon.endpoint) as memory:
         if way == "ingest":
-            memory.ingest(told.name, "user", text, user_id=told.user_id)
+            memory.ingest(host_session.name, "user", text, user_id=host_session.user_id)
         elif way == "chat":
-            Chat(memory, session_id=told.name, user_id=told.user_id, complete=lambda _: "No.", deadline_ms=60_000).send(
-                text
-            )
+            Chat(
+                memory,
+                session_id=host_session.name,
+                user_id=host_session.user_id,
+                complete=lambda _: "No.",
+                deadline_ms=60_000,
+            ).send(text)
         else:
-            with told.daemon.wire() as wire:
-                metadata: dict[str, Any] = {"role": "user", "userId": told.user_id}
-                wire.result(way, sessionId=told.name, id="t1", text=text, metadata=metadata)
-    fold(told)
-    assert guidance(told) == []
-    assert_nobodys(told)
+            with host_session.daemon.wire() as wire:
+                metadata: dict[str, Any] = {"role": "user", "userId": host_session.user_id}
+                wire.result(way, sessionId=host_session.name, id="t1", text=text, metadata=metadata)
+    compact_session(host_session)
+    assert guidance(host_session) == []
+    assert_not_the_users(host_session)

@@ -1,4 +1,4 @@
-"""Hooks that find no daemon: events wait on disk, redacted, and the next daemon takes them in once and in order."""
+"""Hooks without a daemon: events wait on disk, redacted, and the next daemon takes them in once and in order."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def waiting(folder: Path) -> list[dict[str, Any]]:
         return [json.loads(spool.read(name)) for name in spool.names()]
 
 
-def said(daemon: Daemon | Wire) -> list[str]:
+def user_texts(daemon: Daemon | Wire) -> list[str]:
     wire = daemon if isinstance(daemon, Wire) else daemon.wire()
     with wire:
         records = wire.result("list", collection=f"session_raw:{SESSION}")["records"]
@@ -62,13 +62,11 @@ def texts_on_disk(folder: Path) -> bytes:
     return b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-# --- kept, and taken in ------------------------------------------------------------------------------
+# --- stored in the spool, and taken in ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_every_event_that_would_be_kept_waits_for_a_daemon_and_is_taken_in_at_its_start(
-    host: str, folder: Path
-) -> None:
+def test_every_storable_event_waits_and_the_next_daemon_takes_it_in(host: str, folder: Path) -> None:
     before_ms = time.time_ns() // 1_000_000
     for happened in ("start", *KEPT):
         assert tell(folder, host, event_for(host, happened)) == b""
@@ -90,56 +88,56 @@ def test_every_event_that_would_be_kept_waits_for_a_daemon_and_is_taken_in_at_it
     assert all(before_ms <= item["ts"] <= after_ms for item in (*turns, outcome, *notes))
 
 
-def test_the_same_event_is_one_whether_it_came_over_the_wire_or_through_the_spool(folder: Path) -> None:
+def test_the_same_event_by_wire_and_by_spool_is_stored_once(folder: Path) -> None:
     events = [event_for("gemini", happened) for happened in KEPT]
     for event in events:
         tell(folder, "gemini", event)
     with running(folder, **SETTINGS) as daemon:
         for event in events:
             tell(folder, "gemini", event)
-        assert len(said(daemon)) == 2
+        assert len(user_texts(daemon)) == 2
         with daemon.wire() as wire:
             wire.result("harvest")
             assert len(wire.result("list", collection=f"ledger:session:{SESSION}")["records"]) == 1
             assert len(wire.result("journal", sessionId=SESSION)["entries"]) == 2
 
 
-def test_words_that_a_host_sends_under_one_name_are_two_turns_here_as_well(folder: Path) -> None:
+def test_different_words_under_one_prompt_id_are_two_turns_here_too(folder: Path) -> None:
     for word in ("yes", "not", "yes"):
         tell(folder, "claude-code", "UserPromptSubmit", prompt=word)
     with running(folder, **SETTINGS) as daemon:
-        assert said(daemon) == ["yes", "not"]
+        assert user_texts(daemon) == ["yes", "not"]
 
 
-def test_repeats_that_the_host_tells_apart_stay_apart(folder: Path) -> None:
+def test_repeats_that_the_host_distinguishes_stay_separate(folder: Path) -> None:
     for number in range(3):
         tell(folder, "claude-code", "UserPromptSubmit", prompt="yes", prompt_id=f"p{number}")
     with running(folder, **SETTINGS) as daemon:
-        assert said(daemon) == ["yes", "yes", "yes"]
+        assert user_texts(daemon) == ["yes", "yes", "yes"]
 
 
-def test_a_data_folder_that_does_not_exist_is_made_as_a_daemon_makes_it(folder: Path) -> None:
+def test_a_missing_data_folder_is_made_as_a_daemon_makes_it(folder: Path) -> None:
     ask(folder / "not" / "yet", 1)
     assert (folder / "not" / "yet").stat().st_mode & 0o777 == 0o700
     with running(folder / "not" / "yet", **SETTINGS) as daemon:
-        assert said(daemon) == ["Question 1"]
+        assert user_texts(daemon) == ["Question 1"]
 
 
-# --- daemons that are there and do not answer --------------------------------------------------------
+# --- daemons that do not answer ----------------------------------------------------------------------
 
 
-def test_an_event_that_a_hung_daemon_does_not_acknowledge_waits(folder: Path) -> None:
+def test_an_event_waits_if_a_hung_daemon_does_not_acknowledge_it(folder: Path) -> None:
     with nobody_answers(folder):
         payload = {**PAYLOADS["claude-code"]["Stop"], "session_id": SESSION}
         hook("claude-code", "Stop", json.dumps(payload).encode(), "--data", str(folder), entry=ENTRY)
     (line,) = waiting(folder)
     assert line["params"]["message"]["text"] == "It uses the old Fresnel lamp."
     with running(folder, **SETTINGS) as daemon:
-        assert said(daemon) == ["It uses the old Fresnel lamp."]
+        assert user_texts(daemon) == ["It uses the old Fresnel lamp."]
 
 
-def test_later_events_come_behind_those_that_wait_and_nothing_doubles(folder: Path) -> None:
-    """A stopped daemon reads what was sent to it when it goes on, and finds the same in the spool."""
+def test_later_events_queue_behind_waiting_ones_without_duplicates(folder: Path) -> None:
+    """A stopped daemon, once resumed, reads the requests and finds the same events in the spool."""
     with running(folder, **SETTINGS) as daemon:
         assert daemon.process.pid is not None
         os.kill(daemon.process.pid, signal.SIGSTOP)
@@ -153,10 +151,10 @@ def test_later_events_come_behind_those_that_wait_and_nothing_doubles(folder: Pa
             os.kill(daemon.process.pid, signal.SIGCONT)
         ask(folder, 3)
         assert waiting(folder) == []
-        assert said(daemon) == ["Question 1", "Question 2", "Question 3"]
+        assert user_texts(daemon) == ["Question 1", "Question 2", "Question 3"]
 
 
-def test_an_event_waits_behind_older_ones_that_nobody_can_take_in_at_the_moment(folder: Path) -> None:
+def test_an_event_waits_behind_older_ones_that_another_process_holds(folder: Path) -> None:
     with running(folder, **SETTINGS) as daemon:
         with nobody_listens(folder):
             ask(folder, 1)
@@ -165,12 +163,12 @@ def test_an_event_waits_behind_older_ones_that_nobody_can_take_in_at_the_moment(
             ask(folder, 2)
             assert len(waiting(folder)) == 2
         ask(folder, 3)
-        assert said(daemon) == ["Question 1", "Question 2", "Question 3"]
+        assert user_texts(daemon) == ["Question 1", "Question 2", "Question 3"]
 
 
 @contextmanager
 def nobody_listens(folder: Path) -> Iterator[None]:
-    """Moves the daemon's socket away, so that hooks find none."""
+    """Move the daemon's socket away, so that hooks find none."""
     (folder / "clew.sock").rename(folder / "away.sock")
     try:
         yield
@@ -178,7 +176,7 @@ def nobody_listens(folder: Path) -> Iterator[None]:
         (folder / "away.sock").rename(folder / "clew.sock")
 
 
-def test_a_daemon_that_speaks_nonsense_loses_no_event(folder: Path) -> None:
+def test_a_daemon_that_answers_nonsense_loses_no_event(folder: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder / "clew.sock"))
         listener.listen()
@@ -196,17 +194,17 @@ def test_a_daemon_that_speaks_nonsense_loses_no_event(folder: Path) -> None:
     assert [line["params"]["message"]["text"] for line in waiting(folder)] == ["Question 1"]
 
 
-# --- once, whatever happens --------------------------------------------------------------------------
+# --- stored exactly once -----------------------------------------------------------------------------
 
 
-def test_a_daemon_that_died_after_keeping_and_before_removing_doubles_nothing(folder: Path) -> None:
+def test_a_crash_between_storing_and_removing_makes_no_duplicate(folder: Path) -> None:
     for happened in KEPT:
         tell(folder, "claude-code", event_for("claude-code", happened))
     shutil.copytree(folder / FOLDER, folder / "copy")
     for _ in range(2):
         with running(folder, **SETTINGS) as daemon, daemon.wire() as wire:
             assert waiting(folder) == []
-            assert len(said(daemon)) == 2
+            assert len(user_texts(daemon)) == 2
             wire.result("harvest")
             assert len(wire.result("list", collection=f"ledger:session:{SESSION}")["records"]) == 1
             assert len(wire.result("journal", sessionId=SESSION)["entries"]) == 2
@@ -214,7 +212,7 @@ def test_a_daemon_that_died_after_keeping_and_before_removing_doubles_nothing(fo
 
 
 @pytest.mark.requirement("SAFE-1")
-def test_a_daemon_that_is_killed_while_it_takes_events_in_loses_and_doubles_none(folder: Path) -> None:
+def test_killing_the_daemon_during_intake_neither_loses_nor_duplicates_events(folder: Path) -> None:
     count = 300
     for number in range(count):
         message = {"role": "user", "text": f"Number {number}", "id": f"h_{number}", "ts": number}
@@ -229,7 +227,7 @@ def test_a_daemon_that_is_killed_while_it_takes_events_in_loses_and_doubles_none
     assert waiting(folder) != [], "it was killed in the middle"
     with running(folder, **SETTINGS) as daemon:
         assert waiting(folder) == []
-        assert said(daemon) == [f"Number {number}" for number in range(count)]
+        assert user_texts(daemon) == [f"Number {number}" for number in range(count)]
 
 
 def test_a_bad_line_is_set_aside_with_its_reason_and_the_others_are_taken_in(folder: Path) -> None:
@@ -242,7 +240,7 @@ def test_a_bad_line_is_set_aside_with_its_reason_and_the_others_are_taken_in(fol
         (folder / FOLDER / f"99999999999{place}-00000000.jsonl").write_bytes(content)
     ask(folder, 2)
     with running(folder, **SETTINGS) as daemon:
-        assert said(daemon) == ["Question 1", "Question 2"]
+        assert user_texts(daemon) == ["Question 1", "Question 2"]
         with daemon.wire() as wire:
             status = wire.result("status")
     assert (status["spoolWaiting"], status["spoolSetAside"]) == (0, 5)
@@ -256,7 +254,7 @@ def test_a_bad_line_is_set_aside_with_its_reason_and_the_others_are_taken_in(fol
 
 
 @pytest.mark.requirement("CAPTURE-3")
-def test_no_secret_touches_the_disk(folder: Path) -> None:
+def test_no_secret_reaches_the_disk(folder: Path) -> None:
     tell(folder, "claude-code", "UserPromptSubmit", prompt=f"The token is {SECRET}, keep it.")
     tell(folder, "claude-code", "PostToolUse", tool_response={"stdout": f"TOKEN={SECRET}", "password": "hunter22-x"})
     tell(folder, "claude-code", "Stop", last_assistant_message=f"I saw {SECRET}.")
@@ -279,7 +277,7 @@ def test_no_secret_touches_the_disk(folder: Path) -> None:
         ('redaction = "nonsense"', True),
     ],
 )
-def test_what_is_cut_follows_the_settings_and_is_everything_where_they_cannot_be_read(
+def test_the_spool_follows_the_redaction_policy_or_the_strictest_if_unreadable(
     settings: str, is_cut: bool, folder: Path
 ) -> None:
     (folder / "clew.toml").write_text(settings)
@@ -301,25 +299,25 @@ def test_a_spool_that_cannot_be_written_never_fails_the_host(trouble: str, folde
     assert not (folder / "elsewhere").exists() or list((folder / "elsewhere").iterdir()) == []
 
 
-# --- who may have it ---------------------------------------------------------------------------------
+# --- which daemon takes it in ------------------------------------------------------------------------
 
 
-def test_events_for_a_daemon_elsewhere_wait_for_that_one_and_reach_it_in_order(folder: Path) -> None:
+def test_events_for_another_daemon_wait_for_it_and_reach_it_in_order(folder: Path) -> None:
     own, other = folder / "own", folder / "other"
     there = f"--endpoint=unix:{other / 'clew.sock'}"
     for number in (1, 2):
         tell(own, "claude-code", "UserPromptSubmit", there, prompt=f"Question {number}", prompt_id=f"p{number}")
     with running(own, **SETTINGS) as daemon:
-        assert said(daemon) == []
+        assert user_texts(daemon) == []
         with daemon.wire() as wire:
             assert wire.result("status")["spoolWaiting"] == 2
     with running(other, **SETTINGS) as daemon:
         for _ in range(2):
             tell(own, "claude-code", "UserPromptSubmit", there, prompt="Question 3", prompt_id="p3")
-        assert said(daemon) == ["Question 1", "Question 2", "Question 3"]
+        assert user_texts(daemon) == ["Question 1", "Question 2", "Question 3"]
 
 
-def test_the_command_line_says_what_waits_and_takes_it_in_without_a_daemon(
+def test_the_command_line_reports_waiting_events_and_takes_them_in_without_a_daemon(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLEW_EMBEDDER", "none")
@@ -333,7 +331,7 @@ def test_the_command_line_says_what_waits_and_takes_it_in_without_a_daemon(
 
 @pytest.mark.requirement("STORE-6")
 @pytest.mark.parametrize("target", [{"session_id": SESSION}, {"user_id": "ada"}], ids=["session", "user"])
-def test_a_purge_reaches_what_waits(target: dict[str, str], folder: Path) -> None:
+def test_a_purge_reaches_waiting_events(target: dict[str, str], folder: Path) -> None:
     for happened in KEPT:
         tell(folder, "claude-code", event_for("claude-code", happened))
     with Spool(str(folder)) as spool:

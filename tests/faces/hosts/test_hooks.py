@@ -1,4 +1,4 @@
-"""Hooks as hosts call them: a process for each event, recorded payloads in, against a real daemon."""
+"""Hooks as hosts call them: one process for each event, with recorded payloads, against a real daemon."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def served() -> Iterator[Daemon]:
 
 @pytest.fixture
 def host_session(served: Daemon, request: pytest.FixtureRequest) -> Session:
-    """A session that no other test has, of a user of its own."""
+    """A session that no other test uses, with its own user."""
     return Session(served, request.node.name)
 
 
@@ -57,7 +57,7 @@ class Session:
         self.user_id = user_id or f"user of {name}"
 
     def tell(self, host: str, event: str, *options: str, **fields: object) -> str:
-        """What the host would put before its model."""
+        """The text that the host would give to its model."""
         payload = {**PAYLOADS[host][event], "session_id": self.name, **fields}
         given = ("--user", self.user_id, "--data", str(self.daemon.data_dir), *options)
         return context_of(hook(host, event, json.dumps(payload).encode(), *given), event)
@@ -72,7 +72,7 @@ class Session:
             return list(wire.result("list", collection=collection)["records"])
 
     def remember(self, text: str) -> None:
-        """Said by the same user in an earlier session."""
+        """Store a text of the same user in an earlier session."""
         with self.daemon.wire() as wire:
             message = {"role": "user", "text": text}
             wire.result("ingest", sessionId=f"before {self.name}", userId=self.user_id, message=message)
@@ -82,7 +82,7 @@ class Session:
 def hook(
     host: str, event: str, content: bytes, *options: str, entry: Sequence[str] = PATIENT, **environment: str
 ) -> bytes:
-    """The standard output of one hook, which ends well whatever happens."""
+    """The standard output of one hook, which always exits with status 0."""
     done = subprocess.run(
         [sys.executable, *entry, "hook", host, event, *options],
         input=content,
@@ -96,7 +96,7 @@ def hook(
 
 
 def context_of(output: bytes, event: str) -> str:
-    """The text in an answer, whose shape is the only one that all hosts take."""
+    """The text in an answer. All hosts accept only this one shape."""
     if not output:
         return ""
     assert output.count(b"\n") == 1
@@ -113,15 +113,15 @@ def event_for(host: str, happened: str) -> str:
     return next(event for event, what in EVENTS[host].items() if what == happened)
 
 
-# --- what each event does ----------------------------------------------------------------------------
+# --- the effect of each event ------------------------------------------------------------------------
 
 
-def test_there_is_a_payload_for_every_event_of_every_host() -> None:
+def test_every_event_of_every_host_has_a_payload() -> None:
     assert {host: set(events) for host, events in PAYLOADS.items()} == {host: set(e) for host, e in EVENTS.items()}
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_prompt_gets_what_an_earlier_session_knows_and_is_kept_once(host: str, host_session: Session) -> None:
+def test_a_prompt_gets_memories_of_an_earlier_session_and_is_stored_once(host: str, host_session: Session) -> None:
     host_session.remember(LAMP)
     event = event_for(host, PROMPT)
     found = host_session.tell(host, event)
@@ -133,14 +133,14 @@ def test_a_prompt_gets_what_an_earlier_session_knows_and_is_kept_once(host: str,
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_reply_is_kept_as_the_assistants_turn(host: str, host_session: Session) -> None:
+def test_a_reply_is_stored_as_the_assistants_turn(host: str, host_session: Session) -> None:
     for _ in range(2):
         assert host_session.tell(host, event_for(host, STOP)) == ""
     assert host_session.said() == [("assistant", "It uses the old Fresnel lamp.")]
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_the_outcome_of_a_tool_comes_into_the_ledger(host: str, host_session: Session) -> None:
+def test_the_outcome_of_a_tool_enters_the_ledger(host: str, host_session: Session) -> None:
     for _ in range(2):
         assert host_session.tell(host, event_for(host, TOOL)) == ""
     host_session.tell(host, event_for(host, STOP))
@@ -151,7 +151,7 @@ def test_the_outcome_of_a_tool_comes_into_the_ledger(host: str, host_session: Se
     assert name_of(record["metadata"]["project"]) == "lighthouse"
 
 
-def test_a_tool_that_failed_is_captured_with_its_error(host_session: Session) -> None:
+def test_a_failed_tool_is_captured_with_its_error(host_session: Session) -> None:
     host_session.tell("claude-code", "PostToolUseFailure")
     host_session.tell("claude-code", "Stop")
     (record,) = host_session.records(f"ledger:session:{host_session.name}")
@@ -159,7 +159,7 @@ def test_a_tool_that_failed_is_captured_with_its_error(host_session: Session) ->
 
 
 @pytest.mark.parametrize("tool", ["mcp__clew__memory_search", "mcp_clew_memory_search"])
-def test_what_clews_own_tools_say_is_not_learnt_again(tool: str, host_session: Session) -> None:
+def test_output_of_clews_own_tools_is_not_stored_again(tool: str, host_session: Session) -> None:
     host_session.tell("codex", "PostToolUse", tool_name=tool)
     host_session.tell("codex", "Stop")
     assert host_session.records(f"ledger:session:{host_session.name}") == []
@@ -167,7 +167,7 @@ def test_what_clews_own_tools_say_is_not_learnt_again(tool: str, host_session: S
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.requirement("LIFE-6")
-def test_a_compaction_and_the_end_of_a_session_are_noted_in_the_journal(host: str, host_session: Session) -> None:
+def test_a_compaction_and_the_end_of_a_session_are_journalled(host: str, host_session: Session) -> None:
     for happened in (COMPACT, END):
         assert host_session.tell(host, event_for(host, happened)) == ""
     with host_session.daemon.wire() as wire:
@@ -177,7 +177,7 @@ def test_a_compaction_and_the_end_of_a_session_are_noted_in_the_journal(host: st
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_new_session_gets_how_things_stand_with_its_project(host: str, host_session: Session) -> None:
+def test_a_new_session_gets_the_state_of_its_project(host: str, host_session: Session) -> None:
     event = event_for(host, START)
     assert host_session.tell(host, event) == ""
     host_session.remember(LAMP)
@@ -194,7 +194,7 @@ def test_a_session_begins_with_the_rules_of_its_user(host: str, host_session: Se
     assert "Never deploy on a Friday." in host_session.tell(host, event_for(host, START), cwd=os.path.expanduser("~"))
 
 
-def test_what_was_said_in_the_session_itself_is_not_told_again(host_session: Session) -> None:
+def test_turns_of_the_same_session_are_not_repeated(host_session: Session) -> None:
     host_session.remember("The lighthouse lamp was painted green.")
     host_session.tell("claude-code", "UserPromptSubmit", prompt=LAMP)
     with host_session.daemon.wire() as wire:
@@ -205,9 +205,7 @@ def test_what_was_said_in_the_session_itself_is_not_told_again(host_session: Ses
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
-def test_after_a_compaction_the_session_gives_back_what_bears_on_its_newest_question(
-    host: str, host_session: Session
-) -> None:
+def test_after_a_compaction_the_session_recalls_turns_for_its_newest_question(host: str, host_session: Session) -> None:
     prompt, start = event_for(host, PROMPT), event_for(host, START)
     assert host_session.tell(host, start, source="compact") == ""
     host_session.tell(host, prompt, prompt=LAMP)
@@ -221,7 +219,7 @@ def test_after_a_compaction_the_session_gives_back_what_bears_on_its_newest_ques
 
 
 @pytest.mark.parametrize("prompt", ["yes", "Go on", "/clear the lamp of the lighthouse", "!ls -la lamp lighthouse"])
-def test_a_prompt_that_asks_for_nothing_gets_nothing_and_is_kept(prompt: str, host_session: Session) -> None:
+def test_a_prompt_without_a_request_gets_nothing_and_is_stored(prompt: str, host_session: Session) -> None:
     host_session.remember(LAMP)
     assert host_session.tell("claude-code", "UserPromptSubmit", prompt=prompt) == ""
     assert host_session.said() == [("user", prompt)]
@@ -229,9 +227,7 @@ def test_a_prompt_that_asks_for_nothing_gets_nothing_and_is_kept(prompt: str, ho
 
 @pytest.mark.requirement("GUIDE-2")
 @pytest.mark.parametrize("event", ["PreCompact", "SessionEnd"])
-def test_what_the_user_laid_down_is_kept_word_for_word_when_a_session_is_folded(
-    event: str, host_session: Session
-) -> None:
+def test_a_rule_of_the_user_survives_a_compaction_word_for_word(event: str, host_session: Session) -> None:
     rule = "From now on, you must never push to the main branch without asking me first."
     host_session.tell("claude-code", "UserPromptSubmit", prompt=rule, prompt_id="rule")
     for number in range(12):
@@ -245,11 +241,11 @@ def test_what_the_user_laid_down_is_kept_word_for_word_when_a_session_is_folded(
     assert [item["record"]["text"] for item in kept] == [rule]
 
 
-# --- whose and what kind -----------------------------------------------------------------------------
+# --- user and speaker --------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("STORE-1")
-def test_another_users_memory_is_never_given(host_session: Session) -> None:
+def test_a_hook_never_shows_another_users_memory(host_session: Session) -> None:
     host_session.remember(LAMP)
     stranger = Session(host_session.daemon, f"{host_session.name} of another", "somebody else")
     for event in ("SessionStart", "UserPromptSubmit"):
@@ -270,7 +266,7 @@ def test_the_user_is_the_option_then_the_variable_then_the_login_name(served: Da
 
 
 @pytest.mark.requirement("SAFE-2")
-def test_a_prompt_that_nobody_typed_is_not_taken_for_the_users_word(host_session: Session) -> None:
+def test_an_untyped_prompt_does_not_count_as_the_users_words(host_session: Session) -> None:
     host_session.tell("claude-code", "UserPromptSubmit", source="schedule_wakeup")
     (turn,) = host_session.records(f"session_raw:{host_session.name}")
     assert turn["trust"] == "untrusted"
@@ -293,38 +289,38 @@ def test_secrets_in_the_output_of_a_tool_never_reach_the_disk(host_session: Sess
             assert line.encode() not in content, path
 
 
-def test_what_gemini_puts_before_a_prompt_is_not_taken_for_the_users_word(host_session: Session) -> None:
+def test_geminis_prefix_of_a_prompt_does_not_count_as_the_users_words(host_session: Session) -> None:
     before = "<hook_context>&lt;context_pack&gt; old &lt;/context_pack&gt;</hook_context>\n\n"
     host_session.tell("gemini", "BeforeAgent", prompt=f"{before}{before}Which lamp?")
     assert host_session.said() == [("user", "Which lamp?")]
 
 
-def test_that_gemini_looks_whether_to_compress_is_no_compaction(host_session: Session) -> None:
+def test_geminis_check_whether_to_compress_is_not_a_compaction(host_session: Session) -> None:
     host_session.tell("gemini", "PreCompress", trigger="auto")
     with host_session.daemon.wire() as wire:
         assert wire.result("journal", sessionId=host_session.name)["entries"] == []
 
 
-def test_a_very_long_prompt_is_kept_with_a_visible_cut(host_session: Session) -> None:
+def test_a_very_long_prompt_is_stored_with_a_visible_cut(host_session: Session) -> None:
     host_session.tell("gemini", "BeforeAgent", prompt="The lamp log says:\n" + "漢字の記録\n" * 200_000)
     (turn,) = host_session.records(f"session_raw:{host_session.name}")
     assert "characters cut]" in turn["text"]
     assert turn["text"].startswith("The lamp log says:")
 
 
-def test_half_a_character_and_numbers_that_json_does_not_have_are_no_trouble(host_session: Session) -> None:
+def test_lone_surrogates_and_invalid_json_numbers_do_no_harm(host_session: Session) -> None:
     payload = {**PAYLOADS["codex"]["UserPromptSubmit"], "session_id": host_session.name, "prompt": "lamp \ud83d"}
     content = json.dumps({**payload, "odd": float("nan")}).encode()
     hook("codex", "UserPromptSubmit", content, "--data", str(host_session.daemon.data_dir))
     assert host_session.said() == [("user", "lamp ?")]
 
 
-# --- nothing stands in a host's way ------------------------------------------------------------------
+# --- no hook holds up its host -----------------------------------------------------------------------
 
 
 @contextmanager
 def nobody_answers(folder: Path) -> Iterator[None]:
-    """A socket that takes connections like a daemon that was stopped, and says nothing."""
+    """A socket that accepts connections and never answers, like a stopped daemon."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder / "clew.sock"))
         listener.listen()
@@ -339,7 +335,7 @@ def test_without_a_daemon_a_hook_says_nothing(host: str, event: str, tmp_path: P
 
 
 @pytest.mark.parametrize(("host", "event"), [("claude-code", "UserPromptSubmit"), ("gemini", "AfterTool")])
-def test_a_daemon_that_does_not_answer_is_given_up(host: str, event: str) -> None:
+def test_a_hook_gives_up_on_a_daemon_that_does_not_answer(host: str, event: str) -> None:
     with short_folder() as folder, nobody_answers(folder):
         content = json.dumps(PAYLOADS[host][event]).encode()
         assert hook(host, event, content, entry=ENTRY, CLEW_HOME=str(folder)) == b""
@@ -350,16 +346,16 @@ def test_a_daemon_that_does_not_answer_is_given_up(host: str, event: str) -> Non
     [b"", b"\xff\x00", b"{", b"[]", b"null", b'{"session_id": 7, "prompt": {}}', b"[" * 100_000, b" " * 9_000_000],
     ids=["empty", "bytes", "cut", "list", "null", "types", "deep", "huge"],
 )
-def test_garbage_on_standard_input_is_met_with_silence(content: bytes, served: Daemon) -> None:
+def test_garbage_on_standard_input_gives_no_output(content: bytes, served: Daemon) -> None:
     assert hook("claude-code", "UserPromptSubmit", content, CLEW_HOME=str(served.data_dir)) == b""
 
 
 @pytest.mark.parametrize(("host", "event"), [("emacs", "SessionStart"), ("gemini", "UserPromptSubmit"), ("", "")])
-def test_an_unknown_host_or_event_is_met_with_silence(host: str, event: str, served: Daemon) -> None:
+def test_an_unknown_host_or_event_gives_no_output(host: str, event: str, served: Daemon) -> None:
     assert hook(host, event, b"{}", CLEW_HOME=str(served.data_dir)) == b""
 
 
-def test_a_daemon_on_a_port_is_found_and_shown_its_token() -> None:
+def test_a_daemon_on_a_port_is_found_and_gets_its_token() -> None:
     with short_folder() as folder, running(folder, token="lamp", listen="tcp:127.0.0.1:0") as daemon:
         content = json.dumps(PAYLOADS["codex"]["Stop"]).encode()
         hook("codex", "Stop", content, CLEW_HOME=str(folder), CLEW_TOKEN="lamp")
@@ -372,7 +368,7 @@ def test_a_daemon_on_a_port_is_found_and_shown_its_token() -> None:
     assert [line["text"] for line in lines] == ["It uses the old Fresnel lamp.", "It uses the modern Fresnel lamp."]
 
 
-def test_the_daemon_at_an_endpoint_is_asked_and_no_other(served: Daemon) -> None:
+def test_only_the_daemon_at_the_given_endpoint_is_asked(served: Daemon) -> None:
     with short_folder() as folder, running(folder, token="lamp", listen="tcp:127.0.0.1:0") as other:
         content = json.dumps({**PAYLOADS["codex"]["Stop"], "session_id": "at an endpoint"}).encode()
         for endpoint, data_dir in ((served.endpoint, folder), (other.endpoint, served.data_dir)):
@@ -398,7 +394,7 @@ def test_the_daemon_at_an_endpoint_is_asked_and_no_other(served: Daemon) -> None
         ("--endpoint",),
     ],
 )
-def test_where_the_endpoint_does_not_answer_no_other_daemon_is_asked(
+def test_if_the_endpoint_does_not_answer_no_other_daemon_is_asked(
     options: tuple[str, ...], host_session: Session
 ) -> None:
     content = json.dumps({**PAYLOADS["codex"]["Stop"], "session_id": host_session.name}).encode()
@@ -407,7 +403,7 @@ def test_where_the_endpoint_does_not_answer_no_other_daemon_is_asked(
 
 
 @pytest.mark.parametrize(("host", "event"), EVERY)
-def test_a_hook_loads_nothing_heavy(host: str, event: str, served: Daemon) -> None:
+def test_a_hook_loads_no_heavy_module(host: str, event: str, served: Daemon) -> None:
     program = f"{PATIENT[1]}; import sys; print(*sys.modules, file=sys.stderr)"
     loaded = subprocess.run(
         [sys.executable, "-c", program, "hook", host, event],

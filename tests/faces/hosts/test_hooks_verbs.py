@@ -1,4 +1,4 @@
-"""`clew hooks` and `clew mcp install` on the command line: the change is shown, made, and undone."""
+"""`clew hooks` and `clew mcp install` on the command line: they show, make and undo a change."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def answer(capsys: Capture, command: click.Command, *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_dry_run_shows_the_change_and_makes_none(home: Path, capsys: Capture) -> None:
+def test_a_dry_run_shows_the_change_without_making_it(home: Path, capsys: Capture) -> None:
     run(hooks.hooks_command, "install", "claude-code", "--dry-run", as_json=False)
     out, err = capsys.readouterr()
     assert '+    "UserPromptSubmit": [' in out
@@ -70,7 +70,7 @@ def test_hooks_are_installed_shown_and_removed(host: str, home: Path, capsys: Ca
     assert answer(capsys, hooks.hooks_command, "status", host)["missing"] == list(EVENTS[host])
 
 
-def test_for_people_the_backup_and_the_next_step_are_named(home: Path, capsys: Capture) -> None:
+def test_the_plain_output_names_the_backup_and_the_next_step(home: Path, capsys: Capture) -> None:
     (home / ".codex").mkdir()
     (home / ".codex" / "hooks.json").write_text("{}")
     run(hooks.hooks_command, "install", "codex", as_json=False)
@@ -85,7 +85,7 @@ def test_for_people_the_backup_and_the_next_step_are_named(home: Path, capsys: C
     assert "clew hooks install gemini" in capsys.readouterr().err
 
 
-def test_a_project_and_a_data_folder_of_ones_own_are_written_down(home: Path, capsys: Capture) -> None:
+def test_a_given_project_and_data_folder_enter_the_settings(home: Path, capsys: Capture) -> None:
     project, data = home / "my project", home / "my data"
     project.mkdir()
     done = answer(capsys, hooks.hooks_command, "install", "gemini", "--project", str(project), "--data", str(data))
@@ -101,9 +101,7 @@ def test_a_project_and_a_data_folder_of_ones_own_are_written_down(home: Path, ca
     ("given", "written"),
     [("unix:run/clew.sock", f"unix:{os.getcwd()}/run/clew.sock"), ("tcp:localhost:7447", "tcp:127.0.0.1:7447")],
 )
-def test_an_endpoint_is_written_down_so_that_it_means_the_same_anywhere(
-    given: str, written: str, home: Path, capsys: Capture
-) -> None:
+def test_an_endpoint_is_written_in_absolute_form(given: str, written: str, home: Path, capsys: Capture) -> None:
     answer(capsys, hooks.hooks_command, "install", "codex", "--endpoint", given)
     for command in answer(capsys, hooks.hooks_command, "status", "codex")["commands"].values():
         assert shlex.split(command)[-2:] == ["--endpoint", written]
@@ -112,14 +110,14 @@ def test_an_endpoint_is_written_down_so_that_it_means_the_same_anywhere(
     assert server["args"][-3:] == ["mcp", "--endpoint", written]
 
 
-def test_an_endpoint_that_is_none_is_refused_before_anything_is_written(home: Path) -> None:
+def test_an_invalid_endpoint_is_refused_before_any_write(home: Path) -> None:
     for command in (hooks.hooks_command.commands["install"], mcp.install):
         with pytest.raises(InvalidInput, match="not an endpoint"):
             run(command, "codex", "--endpoint", "somewhere")
     assert list(home.iterdir()) == []
 
 
-def test_whether_a_daemon_answers_is_told(home: Path, capsys: Capture) -> None:
+def test_the_status_says_whether_a_daemon_answers(home: Path, capsys: Capture) -> None:
     assert answer(capsys, hooks.hooks_command, "install", "codex")["daemon"] == host_settings.NO_DAEMON
     for verb in ("install", "status"):
         run(hooks.hooks_command, verb, "codex", as_json=False)
@@ -132,7 +130,7 @@ def test_whether_a_daemon_answers_is_told(home: Path, capsys: Capture) -> None:
     assert gone == f"no daemon answers at {daemon.endpoint}; start one with `clew up`"
 
 
-def test_a_broken_file_is_only_looked_at(home: Path) -> None:
+def test_a_broken_file_is_not_changed(home: Path) -> None:
     (home / ".codex").mkdir()
     (home / ".codex" / "hooks.json").write_text("{")
     with pytest.raises(InvalidInput, match="not plain JSON") as trouble:
@@ -141,7 +139,7 @@ def test_a_broken_file_is_only_looked_at(home: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [hooks.hooks_command.commands["uninstall"], mcp.uninstall])
-def test_where_nothing_of_clews_is_uninstalling_says_so(command: click.Command, home: Path, capsys: Capture) -> None:
+def test_uninstalling_without_an_installation_says_so(command: click.Command, home: Path, capsys: Capture) -> None:
     run(command, "gemini", as_json=False)
     assert "it holds nothing of Clew" in capsys.readouterr().out
     assert list(home.iterdir()) == []
@@ -159,7 +157,7 @@ def test_a_server_is_installed_and_removed(host: str, name: str, home: Path, cap
     assert not (home / name).exists()
 
 
-def test_the_program_is_named_by_its_full_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_has_its_full_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "bin" / "clew"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
@@ -180,7 +178,9 @@ def test_the_program_is_named_by_its_full_path(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("arguments", "expected"), [(("--version",), f"clew {__version__}\n"), (("hook", "--help"), "as JSON on standard")]
 )
-def test_everything_but_an_event_takes_the_ordinary_way(arguments: tuple[str, ...], expected: str) -> None:
+def test_every_command_but_an_event_goes_through_the_ordinary_program(
+    arguments: tuple[str, ...], expected: str
+) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(
         [sys.executable, "-m", "clew", *arguments], capture_output=True, text=True, env=environment, check=True
@@ -188,7 +188,7 @@ def test_everything_but_an_event_takes_the_ordinary_way(arguments: tuple[str, ..
     assert expected in done.stdout
 
 
-def test_the_ordinary_way_handles_an_event_too(
+def test_the_ordinary_program_handles_an_event_too(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""Settings files of hosts: what Clew adds, that it can be undone, and that nobody else's entries are touched."""
+"""Settings files of hosts: Clew adds its entries, can remove them, and touches no others."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def any_edit(request: pytest.FixtureRequest) -> Install:
     return EVERY_EDIT[request.param]
 
 
-# --- what is written ---------------------------------------------------------------------------------
+# --- the entries -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("host", hooks.HOSTS)
@@ -98,7 +98,7 @@ def test_codex_gets_a_table_at_the_end_of_its_toml(tmp_path: Path) -> None:
     assert document["mcp_servers"]["other"] == {"command": "x"}
 
 
-def test_what_others_wrote_around_and_into_the_table_of_clew_stays(tmp_path: Path) -> None:
+def test_text_of_others_around_and_in_clews_table_stays(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text('model = "o"\n')
     server_of("codex")(path).apply()
@@ -114,7 +114,7 @@ def test_what_others_wrote_around_and_into_the_table_of_clew_stays(tmp_path: Pat
 
 
 @pytest.mark.parametrize("host", servers.HOSTS)
-def test_files_lie_where_the_hosts_look_for_them(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_where_the_hosts_look_for_them(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -150,7 +150,7 @@ def test_without_a_home_nothing_is_guessed(host: str, home: str | None, monkeypa
 # --- once, and back ----------------------------------------------------------------------------------
 
 
-def test_installing_again_changes_nothing_and_a_moved_program_is_followed(any_edit: Install, tmp_path: Path) -> None:
+def test_installing_again_changes_nothing_but_the_path_of_a_moved_program(any_edit: Install, tmp_path: Path) -> None:
     path = tmp_path / "file"
     assert any_edit(path).apply() is None
     installed = path.read_bytes()
@@ -161,7 +161,7 @@ def test_installing_again_changes_nothing_and_a_moved_program_is_followed(any_ed
     assert path.read_bytes() == installed
 
 
-def test_what_clew_created_goes_with_it(any_edit: Install, tmp_path: Path) -> None:
+def test_uninstalling_removes_a_file_that_clew_created(any_edit: Install, tmp_path: Path) -> None:
     path = tmp_path / "deep" / "file"
     any_edit(path).apply()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -169,7 +169,7 @@ def test_what_clew_created_goes_with_it(any_edit: Install, tmp_path: Path) -> No
     assert not path.exists()
 
 
-def test_without_clew_there_uninstalling_changes_nothing(any_edit: Install, tmp_path: Path) -> None:
+def test_uninstalling_without_clews_entries_changes_nothing(any_edit: Install, tmp_path: Path) -> None:
     assert not any_edit(tmp_path / "missing", install=False).changes
 
 
@@ -177,7 +177,7 @@ def test_without_clew_there_uninstalling_changes_nothing(any_edit: Install, tmp_
     "text",
     ['{"hooks":{"Stop":[]},\t"a":1.50}', '{\n    "ключ": "\\u00e9"\n}', "{}", "\n", "", '\ufeff{\r\n\t"a": 1\r\n}'],
 )
-def test_undoing_gives_back_the_very_bytes(edit: Install, text: str, tmp_path: Path) -> None:
+def test_uninstalling_restores_the_exact_bytes(edit: Install, text: str, tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(text.encode())
     backup = edit(path).apply()
@@ -206,7 +206,7 @@ def test_a_byte_order_mark_is_kept(edit: Install, tmp_path: Path) -> None:
     assert read_json(path)["a"] == 1
 
 
-def test_what_others_changed_in_between_stays(edit: Install, tmp_path: Path) -> None:
+def test_later_changes_of_others_stay(edit: Install, tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{"theme": "dark"}')
     edit(path).apply()
@@ -250,7 +250,7 @@ _documents = st.builds(
 @pytest.mark.parametrize("name", JSON_EDITS)
 @settings(deadline=None)
 @given(document=_documents, indent=st.sampled_from([None, 2, 4, "\t"]), ascii_only=st.booleans())
-def test_any_document_keeps_its_own_and_is_the_same_afterwards(
+def test_any_document_keeps_its_entries_and_is_the_same_after_uninstalling(
     name: str, document: dict[str, Any], indent: int | str | None, ascii_only: bool, tmp_path_factory: Any
 ) -> None:
     edit = JSON_EDITS[name]
@@ -265,7 +265,7 @@ def test_any_document_keeps_its_own_and_is_the_same_afterwards(
 
 
 def _assert_kept(before: Any, after: Any) -> None:
-    """All that was there is there, in its order, at the front."""
+    """All earlier entries are still there, first and in their order."""
     if isinstance(before, dict):
         assert [key for key in after if key in before] == list(before)
         for key, value in before.items():
@@ -305,10 +305,10 @@ def test_installing_again_leaves_a_split_list_of_tables_alone(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["toml", "yaml"])
 @settings(deadline=None)  # the first file also waits for the library to load
 @given(data=st.data(), layout=_layouts, keeps_backups=st.booleans())
-def test_any_file_with_comments_is_the_same_afterwards(
+def test_any_file_with_comments_is_the_same_after_uninstalling(
     name: str, data: st.DataObject, layout: tuple[bool, str, str], keeps_backups: bool, tmp_path_factory: Any
 ) -> None:
-    """Byte for byte with the backup at hand; without it, with the same settings and every comment."""
+    """Byte for byte with the backup; without it, with the same settings and all comments."""
     text = _file(data.draw(st.lists(st.sampled_from(_TOML if name == "toml" else _YAML), max_size=9)), layout)
     path = tmp_path_factory.mktemp("any") / "config.yaml"
     path.write_bytes(text.encode())
@@ -334,7 +334,7 @@ def test_any_file_with_comments_is_the_same_afterwards(
 
 
 def _replaceable(text: str, installed: str) -> set[str]:
-    """Lines that a comment keeps, and a last line that had no end."""
+    """Lines with a comment, and a last line without a line end."""
     kept = {line for line in text.split("\n") if f"# clew replaced: {line}" in installed}
     return {*kept, text.rsplit("\n", maxsplit=1)[-1]}
 
@@ -345,7 +345,7 @@ def _replaceable(text: str, installed: str) -> set[str]:
 @pytest.mark.parametrize(
     "content", [b"{", b"// remark\n{}", b"[]", b'{"a": 1, "a": 2}', b"\xff", b'{"a": NaN}', b'{"a": 1e999}']
 )
-def test_a_broken_file_is_named_and_left_alone(edit: Install, content: bytes, tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_and_left_alone(edit: Install, content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_bytes(content)
     for install in (True, False):
@@ -359,8 +359,8 @@ def test_a_broken_file_is_named_and_left_alone(edit: Install, content: bytes, tm
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_what_the_system_refuses_is_told_of_the_settings_file(any_edit: Install, there: bool, tmp_path: Path) -> None:
-    path = tmp_path / ("s" * 250)  # no room in the name for that of a copy beside it
+def test_an_error_of_the_system_names_the_settings_file(any_edit: Install, there: bool, tmp_path: Path) -> None:
+    path = tmp_path / ("s" * 250)  # the name is too long for a copy beside it
     if there:
         path.touch()
     with pytest.raises(OSError, match="too long") as trouble:
@@ -398,7 +398,7 @@ def test_hooks_of_another_shape_are_left_alone(document: object, tmp_path: Path)
 
 
 @pytest.mark.parametrize("others", [[], {"clew": {"command": "mine"}}, {"clew": 7}])
-def test_a_server_that_someone_else_named_clew_is_left_alone(others: object, tmp_path: Path) -> None:
+def test_another_server_named_clew_is_left_alone(others: object, tmp_path: Path) -> None:
     path = tmp_path / "mcp.json"
     path.write_text(json.dumps({"mcpServers": others}))
     with pytest.raises(InvalidInput, match=r"mcp\.json"):
@@ -407,7 +407,7 @@ def test_a_server_that_someone_else_named_clew_is_left_alone(others: object, tmp
 
 
 @pytest.mark.parametrize("content", ["mcp_servers = 7\n", '[mcp_servers.clew]\ncommand = "mine"\n'])
-def test_a_table_of_someone_else_is_not_removed(content: str, tmp_path: Path) -> None:
+def test_a_table_of_others_is_not_removed(content: str, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text(content)
     assert not server_of("codex")(path, install=False).changes
@@ -426,7 +426,7 @@ def test_a_link_is_followed_and_the_mode_is_kept(any_edit: Install, tmp_path: Pa
     assert [stat.S_IMODE(path.stat().st_mode) for path in (real, backup)] == [0o640, 0o640]
 
 
-def test_a_file_that_changes_while_it_is_looked_at_is_not_overwritten(any_edit: Install, tmp_path: Path) -> None:
+def test_a_file_that_changes_during_the_edit_is_not_overwritten(any_edit: Install, tmp_path: Path) -> None:
     path = tmp_path / "file"
     planned = any_edit(path)
     path.write_text("x = 1\n")
@@ -439,7 +439,7 @@ def test_a_file_that_changes_while_it_is_looked_at_is_not_overwritten(any_edit: 
 
 
 @given(st.text(max_size=300), st.integers(2, 100))
-def test_a_cut_is_bounded_and_short_texts_are_whole(text: str, max_chars: int) -> None:
+def test_a_cut_text_is_bounded_and_a_short_one_stays_whole(text: str, max_chars: int) -> None:
     shown = cut_middle(text, max_chars)
     assert shown == text if len(text) <= max_chars else len(shown) <= max_chars + 40
 

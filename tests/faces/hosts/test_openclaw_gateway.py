@@ -1,7 +1,7 @@
-"""An agent in the real OpenClaw gateway, from its first words to a daemon that dies under it.
+"""An agent in the real OpenClaw gateway, from its first words to the death of its daemon.
 
-Starting the host takes half a minute, so one gateway serves one walk through everything that must hold. What
-is asserted is what the model was shown and what the daemon's store holds.
+The host takes half a minute to start, so one gateway serves one walk through all checks. They
+look at the prompts of the model and at the daemon's store.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 @pytest.mark.long
 @pytest.mark.requirement("HOST-1", "LIFE-6", "USE-6")
-def test_an_agent_in_the_real_host_keeps_its_memory_whatever_happens() -> None:
+def test_an_agent_in_the_real_host_keeps_its_memory_through_every_failure() -> None:
     with staged() as stage:
-        a_turn_is_kept(stage)
-        what_was_said_in_an_earlier_session_and_authored_rules_reach_the_model(stage)
-        the_model_searches_the_memory_and_opens_what_it_found(stage)
+        a_turn_is_stored(stage)
+        earlier_sessions_and_authored_rules_reach_the_model(stage)
+        the_model_searches_the_memory_and_opens_a_hit(stage)
         the_hosts_own_record_of_a_session_adds_nothing_to_it(stage)
-        a_turn_whose_receipt_was_lost_is_kept_once(stage)
-        a_subagent_works_and_is_no_voice_of_the_user(stage)
+        a_turn_with_a_lost_receipt_is_stored_once(stage)
+        a_subagent_does_not_speak_as_the_user(stage)
         nothing_but_the_conversation_left_the_host(stage)
         stage.leave_out_relay()
         a_compacted_session_goes_on_with_summaries(stage)
         a_prompt_too_long_for_the_model_is_compacted_and_asked_again(stage)
         a_reset_is_journalled_and_starts_anew(stage)
-        the_daemon_dies_within_a_turn_and_the_turn_is_kept_later(stage)
+        the_daemon_dies_during_a_turn_and_the_turn_is_stored_later(stage)
         the_agent_answers_though_the_daemon_hangs(stage)
         assert 'degraded to "legacy"' not in stage.gateway.log
-        what_was_said_in_a_long_absence_of_the_daemon_is_kept_later(stage)
+        turns_during_a_long_absence_of_the_daemon_are_stored_later(stage)
         with stage.daemon.client() as client:
             assert client.verify().ok
-        the_hosts_own_command_line_finds_what_was_kept(stage)
-        the_plugin_is_taken_out_and_nothing_of_it_stays_behind(stage)
+        the_hosts_own_command_line_finds_stored_turns(stage)
+        uninstalling_the_plugin_leaves_nothing_behind(stage)
 
 
-def a_turn_is_kept(stage: Stage) -> None:
+def a_turn_is_stored(stage: Stage) -> None:
     said = "I take the ferry to Bergen on Sundays, and my sister Ada Lovelace lives in Turin."
     stage.model.script(said, Say("I shall remember the ferry."))
     assert stage.gateway.turn(FIRST, said) == "I shall remember the ferry."
-    settles(lambda: spoken(stage.turns(FIRST)), [("user", said), ("assistant", "I shall remember the ferry.")])
+    settles(lambda: role_and_text(stage.turns(FIRST)), [("user", said), ("assistant", "I shall remember the ferry.")])
     with stage.daemon.client() as client:
         client.flush()
     assert said in [memory.text for memory in stage.records(f"user:{AGENT}")]
 
 
-def what_was_said_in_an_earlier_session_and_authored_rules_reach_the_model(stage: Stage) -> None:
+def earlier_sessions_and_authored_rules_reach_the_model(stage: Stage) -> None:
     question = "On which day do I take the ferry?"
     stage.gateway.turn(SECOND, question)
     [asked] = stage.model.asked(question)
@@ -70,7 +70,7 @@ def what_was_said_in_an_earlier_session_and_authored_rules_reach_the_model(stage
     assert "ferry to Bergen on Sundays" not in asked.system
 
 
-def the_model_searches_the_memory_and_opens_what_it_found(stage: Stage) -> None:
+def the_model_searches_the_memory_and_opens_a_hit(stage: Stage) -> None:
     question = "Where does Ada live these days?"
     stage.model.script(question, Use("memory_search", {"query": "Ada Lovelace"}), Say("In Turin."))
     assert stage.gateway.turn(SECOND, question) == "In Turin."
@@ -104,7 +104,7 @@ def the_hosts_own_record_of_a_session_adds_nothing_to_it(stage: Stage) -> None:
         assert stage.turns(key) == kept
 
 
-def a_turn_whose_receipt_was_lost_is_kept_once(stage: Stage) -> None:
+def a_turn_with_a_lost_receipt_is_stored_once(stage: Stage) -> None:
     """The daemon stores the turn, but its answer never arrives: the plugin or the host delivers it again."""
     stage.relay.lose_answer("ingest_batch")
     stage.gateway.turn(SECOND, "The lighthouse keeper is called Håkon.")
@@ -120,7 +120,7 @@ def a_turn_whose_receipt_was_lost_is_kept_once(stage: Stage) -> None:
     settles(lambda: [said for said in said_by_user(stage, SECOND) if "lighthouse" in said], kept)
 
 
-def a_subagent_works_and_is_no_voice_of_the_user(stage: Stage) -> None:
+def a_subagent_does_not_speak_as_the_user(stage: Stage) -> None:
     task = "Count the lighthouses of Norway; you must always count twice."
     spawn = Use("tool_call", {"id": "sessions_spawn", "args": {"task": task, "mode": "run"}})
     stage.model.script("Have the lighthouses counted.", spawn, Say("Somebody counts them."))
@@ -182,10 +182,10 @@ def a_reset_is_journalled_and_starts_anew(stage: Stage) -> None:
     settles(lambda: sorted((entry.hook, entry.details.get("reason")) for entry in stage.journal(LONG)), reset)
     asked = one_more(stage, "Good morning to you.")
     assert pier(10) not in conversation(asked)
-    assert pier(10) in [text for _, text in spoken(stage.turns(LONG))]
+    assert pier(10) in [text for _, text in role_and_text(stage.turns(LONG))]
 
 
-def the_daemon_dies_within_a_turn_and_the_turn_is_kept_later(stage: Stage) -> None:
+def the_daemon_dies_during_a_turn_and_the_turn_is_stored_later(stage: Stage) -> None:
     stage.gateway.turn(FRAIL, "The storm comes on Monday.")
     stage.model.script("The storm comes on Tuesday.", Say("I have noted Tuesday.", meanwhile=stage.daemon.kill))
     assert stage.gateway.turn(FRAIL, "The storm comes on Tuesday.") == "I have noted Tuesday."
@@ -207,8 +207,8 @@ def the_agent_answers_though_the_daemon_hangs(stage: Stage) -> None:
     assert RULE in stage.model.asked("The storm comes on Friday.")[-1].system
 
 
-def what_was_said_in_a_long_absence_of_the_daemon_is_kept_later(stage: Stage) -> None:
-    """While turns wait to be kept, the host answers with its own engine; it does not deliver those turns at all."""
+def turns_during_a_long_absence_of_the_daemon_are_stored_later(stage: Stage) -> None:
+    """While turns wait, the host answers with its own engine and does not deliver them at all."""
     stage.daemon.kill()
     said = [f"The calm comes on {day}." for day in DAYS[:3]]
     for text in said:
@@ -216,22 +216,22 @@ def what_was_said_in_a_long_absence_of_the_daemon_is_kept_later(stage: Stage) ->
     stage.daemon.start()
     stage.gateway.turn(OTHER, "Has the calm come?")
     settles(lambda: sorted(said_by_user(stage, OTHER)[2:]), sorted([*said, "Has the calm come?"]))
-    the_owners_words_are_the_owners_though_nobody_listened(stage, said)
+    the_owners_words_belong_to_the_owner_even_if_stored_late(stage, said)
 
 
-def the_owners_words_are_the_owners_though_nobody_listened(stage: Stage, said: list[str]) -> None:
-    """What the host proves to be the owner's is recalled in other sessions like anything else of the owner's."""
+def the_owners_words_belong_to_the_owner_even_if_stored_late(stage: Stage, said: list[str]) -> None:
+    """Other sessions recall the turns that the host proves to be the owner's, like any others."""
     assert {turn.trust for turn in stage.turns(OTHER) if turn.text in said} == {"unknown"}
     question = "On which days comes the calm?"
     stage.gateway.turn(f"agent:{AGENT}:later", question)
     assert [text for text in said if text not in stage.model.asked(question)[-1].prompt] == []
 
 
-def the_hosts_own_command_line_finds_what_was_kept(stage: Stage) -> None:
+def the_hosts_own_command_line_finds_stored_turns(stage: Stage) -> None:
     assert "ferry to Bergen on Sundays" in stage.gateway.home.run("openclaw", "clew", "search", "ferry to Bergen")
 
 
-def the_plugin_is_taken_out_and_nothing_of_it_stays_behind(stage: Stage) -> None:
+def uninstalling_the_plugin_leaves_nothing_behind(stage: Stage) -> None:
     home = stage.gateway.home
     assert set(home.plugins["slots"].values()) == {"clew"}
     home.clew("openclaw", "uninstall")
@@ -240,7 +240,7 @@ def the_plugin_is_taken_out_and_nothing_of_it_stays_behind(stage: Stage) -> None
     assert '"clew"' not in home.settings.read_text()
 
 
-def spoken(turns: tuple[RecordView, ...]) -> list[tuple[str | None, str]]:
+def role_and_text(turns: tuple[RecordView, ...]) -> list[tuple[str | None, str]]:
     return [(turn.role, turn.text) for turn in turns]
 
 
@@ -262,18 +262,18 @@ def long_talk(stage: Stage, numbers: range) -> None:
 
 
 def one_more(stage: Stage, question: str) -> Asked:
-    """What the model is shown for one more question in the long session."""
+    """The request to the model for one more question in the long session."""
     stage.gateway.turn(LONG, question)
     return stage.model.asked(question)[-1]
 
 
 def conversation(asked: Asked) -> str:
-    """What stands in the prompt as said, without what is quoted there as history."""
+    """The conversation in the prompt, without the quoted history."""
     return "\n".join(text for text in asked.said_by("user", "assistant") if "<recalled_history>" not in text)
 
 
 def shows_the_compacted_view(asked: Asked, summaries: Sequence[RecordView], gone: str, kept: str) -> bool:
-    """Summaries stand where old turns stood; the newest turns are there as they were."""
+    """Summaries replace the old turns; the newest turns are unchanged."""
     assert [summary.text for summary in summaries if first_line(summary) not in asked.prompt] == []
     assert gone not in conversation(asked)
     assert kept in conversation(asked)

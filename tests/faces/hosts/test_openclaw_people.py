@@ -24,20 +24,20 @@ BIRTHDAY = "My birthday is the ninth of May, and I like lemon cake."
 
 @pytest.mark.long
 @pytest.mark.requirement("HOST-1", "STORE-1", "SAFE-2")
-def test_what_a_person_said_is_shown_to_that_person_alone() -> None:
+def test_the_words_of_a_person_are_shown_to_that_person_alone() -> None:
     with FakeTelegram() as telegram, staged(FakeModel(), **settings(telegram)) as stage:
         chat = Chat(stage, telegram)
         chat.say(ADA, SECRET)
         chat.say(EVE, BIRTHDAY)
         strangers_and_groups_see_nothing_of_the_owner(chat)
-        the_owner_is_recalled_wherever_the_owner_speaks_alone(chat)
+        the_owners_words_are_recalled_in_every_private_chat_of_the_owner(chat)
         nothing_of_a_guest_reaches_the_owner(chat)
         another_agent_knows_neither(chat)
-        the_store_holds_the_owners_words_alone_as_the_owners(stage)
+        the_store_assigns_only_the_owners_words_to_the_owner(stage)
 
 
 class Chat:
-    """Says something over Telegram, waits for the answer, and gives what the model was shown for it."""
+    """Says something over Telegram, waits for the answer, and returns the request to the model."""
 
     def __init__(self, stage: Stage, telegram: FakeTelegram) -> None:
         self.stage = stage
@@ -53,7 +53,7 @@ class Chat:
         return self.stage.model.asked(text)[-1]
 
     def search(self, person: Person, text: str, query: str, group: int | None = None) -> str:
-        """What the search tool gives the model in a turn of this person."""
+        """The result of the search tool in a turn of this person."""
         return self.say(person, text, group, Use("memory_search", {"query": query})).said_by("tool")[-1]
 
 
@@ -65,7 +65,7 @@ def strangers_and_groups_see_nothing_of_the_owner(chat: Chat) -> None:
     assert COMBINATION not in chat.search(ADA, "Please look up our safe.", "safe combination cellar", GROUP)
 
 
-def the_owner_is_recalled_wherever_the_owner_speaks_alone(chat: Chat) -> None:
+def the_owners_words_are_recalled_in_every_private_chat_of_the_owner(chat: Chat) -> None:
     key = f"agent:{AGENT}:desk"
     question = "Which safe combination did I give you?"
     chat.stage.gateway.turn(key, question)
@@ -87,7 +87,7 @@ def another_agent_knows_neither(chat: Chat) -> None:
     assert "ninth" not in asked.prompt
 
 
-def the_store_holds_the_owners_words_alone_as_the_owners(stage: Stage) -> None:
+def the_store_assigns_only_the_owners_words_to_the_owner(stage: Stage) -> None:
     with stage.daemon.client() as client:
         client.flush()
     said = [record.text for record in stage.records(f"turns:{AGENT}")]

@@ -1,4 +1,4 @@
-"""The OpenClaw plugin: its own tests, under Node on a real daemon, and the commands that link it into a host."""
+"""The OpenClaw plugin: its own tests under Node on a real daemon, and the commands that install it in a host."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ path.write_text(json.dumps(settings))
 
 @pytest.mark.requirement("LIFE-6")
 @pytest.mark.skipif(shutil.which("node") is None, reason="the plugin's own tests run under Node")
-def test_the_plugin_holds_its_own_tests_on_a_real_daemon() -> None:
+def test_the_plugin_passes_its_own_tests_on_a_real_daemon() -> None:
     environment = {**os.environ, "CLEW_PYTHON": sys.executable}
     files = sorted(str(path) for path in (ROOT / "tests/faces/hosts/node").glob("*.test.mjs"))
     command = ["node", "--test", "--test-concurrency=1", "--test-reporter=spec", *files]
@@ -70,7 +70,7 @@ def test_the_plugin_holds_its_own_tests_on_a_real_daemon() -> None:
     assert re.search(r"^ℹ fail 0$", done.stdout, re.M)
 
 
-def test_the_plugin_is_of_the_version_of_the_package_and_needs_nothing_installed() -> None:
+def test_the_plugin_has_the_version_of_the_package_and_no_dependencies() -> None:
     package = json.loads((plugin_folder() / "package.json").read_text("utf-8"))
     manifest = json.loads((plugin_folder() / "openclaw.plugin.json").read_text("utf-8"))
     assert package["version"] == manifest["version"] == clew.__version__
@@ -133,7 +133,7 @@ def test_a_dry_run_shows_the_commands_and_runs_none(cli: Clew, program: Path, se
     assert settings.read_text("utf-8") == before
 
 
-def test_uninstall_gives_the_slots_back_and_a_later_install_takes_them_again(
+def test_uninstall_restores_the_slots_and_a_later_install_takes_them_again(
     cli: Clew, program: Path, settings: Path
 ) -> None:
     cli("openclaw", "install", "--openclaw", str(program))
@@ -165,7 +165,7 @@ def test_status_says_whether_the_host_uses_clew_and_its_daemon_answers(
             assert (there["reachable"], there["version"]) == (True, clew.__version__)
 
 
-def test_a_host_that_is_not_there_or_fails_is_one_sentence(cli: Clew, program: Path, tmp_path: Path) -> None:
+def test_a_missing_or_failing_host_is_reported_in_one_sentence(cli: Clew, program: Path, tmp_path: Path) -> None:
     said = cli("openclaw", "install", "--openclaw", str(tmp_path / "none"), status=3)
     assert "there is no program openclaw at" in said
     program.write_text("#!/bin/sh\necho 'config is locked' >&2\nexit 9\n", "utf-8")
@@ -173,9 +173,7 @@ def test_a_host_that_is_not_there_or_fails_is_one_sentence(cli: Clew, program: P
     assert "failed with status 9: config is locked" in said
 
 
-def test_an_older_host_is_refused_in_one_sentence_and_nothing_is_changed(
-    cli: Clew, tmp_path: Path, settings: Path
-) -> None:
+def test_an_older_host_is_refused_in_one_sentence_without_any_change(cli: Clew, tmp_path: Path, settings: Path) -> None:
     before = settings.read_text("utf-8")
     older = fake_host(tmp_path / "older", settings, "2026.7.35")
     said = cli("openclaw", "install", "--openclaw", str(older), status=1)
@@ -186,7 +184,7 @@ def test_an_older_host_is_refused_in_one_sentence_and_nothing_is_changed(
     assert settings.read_text("utf-8") == before
 
 
-def test_a_newer_host_is_installed_with_a_word_about_it(cli: Clew, tmp_path: Path, settings: Path) -> None:
+def test_an_install_into_a_newer_host_gives_a_notice(cli: Clew, tmp_path: Path, settings: Path) -> None:
     newer = fake_host(tmp_path / "newer", settings, "2026.12.1")
     assert "tested with OpenClaw 2026.9.6, and not with OpenClaw 2026.12.1" in " ".join(
         cli("openclaw", "install", "--openclaw", str(newer)).split()
@@ -194,7 +192,7 @@ def test_a_newer_host_is_installed_with_a_word_about_it(cli: Clew, tmp_path: Pat
     assert plugins_of(settings)["entries"]["clew"]["enabled"]
 
 
-def test_settings_that_did_not_take_are_an_error(cli: Clew, program: Path) -> None:
+def test_settings_without_effect_are_an_error(cli: Clew, program: Path) -> None:
     program.write_text("#!/bin/sh\necho '{}'\n", "utf-8")
     said = cli("openclaw", "install", "--openclaw", str(program), status=1)
     assert "plugins.slots.memory, plugins.slots.contextEngine" in said

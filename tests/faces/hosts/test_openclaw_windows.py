@@ -1,4 +1,4 @@
-"""Long conversations in the real OpenClaw gateway: a window that fills again and again fails no turn."""
+"""Long conversations in the real OpenClaw gateway: the window fills again and again, and no turn fails."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def test_a_long_session_fills_its_window_again_and_again_and_no_turn_fails(agent
 
 
 def a_new_session_that_recalls_much_goes_on(stage: Stage, agent: str) -> None:
-    """What fills a new session is what is recalled in it; that must give way like anything else."""
+    """Recalled text fills a new session. It must give way like any other text."""
     key = f"agent:{agent}:new"
     for number in range(3):
         assert stage.gateway.turn(key, exchange(number)).startswith(f"On {number},")
 
 
 def nothing_was_copied(stage: Stage, turns: int) -> None:
-    """One question and one answer a turn, in two sessions, and no call of the model that nobody asked for."""
+    """Each turn has one question and one answer, in two sessions, and the model gets no extra call."""
     with stage.daemon.client() as client:
         client.flush()
         sizes = {view.name: view.count for view in client.collections().collections}
@@ -52,7 +52,7 @@ def nothing_was_copied(stage: Stage, turns: int) -> None:
 
 
 def exchange(number: int) -> str:
-    """About 340 words that no other turn has in this order."""
+    """About 340 words in an order that no other turn has."""
     words = [WORDS[(number * 7 + place * (1 + number % 5)) % len(WORDS)] for place in range(330)]
     return f"Entry {number} of the log says: " + " ".join(words) + f". That was entry {number}."
 

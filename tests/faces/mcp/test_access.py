@@ -1,4 +1,4 @@
-"""Whom `clew mcp` serves: one user, the sessions they took part in, what is shared by all, and nobody else's."""
+"""The reach of `clew mcp`: one user, their sessions and shared records, and nothing of other users."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ OF_BOB = [
 
 
 @pytest.fixture
-def shared(memory: Memory) -> Memory:
-    """Ann's and Bob's records side by side."""
+def two_users(memory: Memory) -> Memory:
+    """A store with records of Ann and of Bob."""
     memory.ingest("anns", "user", "My tea is green.", user_id="ann", id="a1")
     memory.ingest("anns", "assistant", "Green tea it is.", user_id="ann", id="a2")
     memory.ingest("bobs", "user", f"{SECRET}.", user_id="bob", id="b1")
@@ -67,13 +67,13 @@ def with_client(memory: MemoryApi, work, *, user: str = "ann", session: str | No
 
 
 def places_of_bob(memory: Memory) -> list[str]:
-    """Everything of Bob's that there is, by its reference."""
+    """The references of all of Bob's records."""
     names = [view.name for view in memory.collections().collections if "bob" in view.name or view.name == "private"]
     return [f"{name}/{record.id}" for name in names for record in memory.list(name).records]
 
 
-def test_no_tool_and_no_resource_reaches_another_user(shared: Memory) -> None:
-    refs = sorted({*OF_BOB, *places_of_bob(shared)})
+def test_no_tool_and_no_resource_reaches_another_user(two_users: Memory) -> None:
+    refs = sorted({*OF_BOB, *places_of_bob(two_users)})
     assert len(refs) > len(OF_BOB), "what compaction and capture made is among them"
 
     async def work(client: Client) -> None:
@@ -94,32 +94,32 @@ def test_no_tool_and_no_resource_reaches_another_user(shared: Memory) -> None:
             assert "heron-4711" not in result.model_dump_json()
         assert not (await called(client, "facts", subject="safe"))["known"]
 
-    with_client(shared, work)
-    assert shared.get("user:bob", "m1").records[0].text == SECRET
+    with_client(two_users, work)
+    assert two_users.get("user:bob", "m1").records[0].text == SECRET
 
 
-def test_refusals_do_not_tell_what_exists(shared: Memory) -> None:
+def test_a_refusal_does_not_reveal_what_exists(two_users: Memory) -> None:
     async def work(client: Client) -> None:
         there = await refusal(client, "get", ref="user:bob/m1")
         assert there.replace("m1", "m9") == await refusal(client, "get", ref="user:bob/m9")
         session = await refusal(client, "expand", ids=["b1"], session_id="bobs")
         assert session.replace("bobs", "none") == await refusal(client, "expand", ids=["b1"], session_id="none")
 
-    with_client(shared, work)
+    with_client(two_users, work)
 
 
-def test_the_users_own_and_what_is_shared_can_be_read(shared: Memory) -> None:
+def test_own_and_shared_records_can_be_read(two_users: Memory) -> None:
     async def work(client: Client) -> None:
         for ref in ("user:ann/m1", "turns:ann/anns/a1", "session_raw:anns/a2", "session:anns/a1", "global/g1"):
             assert (await called(client, "get", ref=ref))["ref"] == ref
         assert (await called(client, "expand", ids=["a1", "a2"], session_id="anns"))["turns"]
         assert '"ref":' in await packed(client, query="green tea", session_id="anns")
 
-    with_client(shared, work)
+    with_client(two_users, work)
 
 
-def test_only_what_is_the_users_alone_can_be_forgotten(shared: Memory) -> None:
-    shared.ingest("anns", "user", "I am Cleo, just passing by.", user_id="cleo", id="c1")
+def test_only_records_of_this_user_alone_can_be_forgotten(two_users: Memory) -> None:
+    two_users.ingest("anns", "user", "I am Cleo, just passing by.", user_id="cleo", id="c1")
 
     async def work(client: Client) -> None:
         for ref in ("global/g1", "session_raw:anns/c1"):
@@ -128,22 +128,22 @@ def test_only_what_is_the_users_alone_can_be_forgotten(shared: Memory) -> None:
         for ref in ("session_raw:anns/a2", "turns:ann/anns/a1", "user:ann/m1"):
             assert (await called(client, "forget", ref=ref, confirm=True))["removed"]
 
-    with_client(shared, work)
-    assert [record.id for record in shared.list("session_raw:anns").records] == ["c1"]
-    assert shared.get("global", "g1").records
+    with_client(two_users, work)
+    assert [record.id for record in two_users.list("session_raw:anns").records] == ["c1"]
+    assert two_users.get("global", "g1").records
 
 
-def test_a_session_the_operator_names_is_open_from_its_start(shared: Memory) -> None:
+def test_a_session_named_by_the_operator_is_open_from_its_start(two_users: Memory) -> None:
     async def work(client: Client) -> None:
         assert '"ref":' not in await packed(client, query="anything")
-        shared.ingest("fresh", "user", "The launch code word is albatross.", id="f1")
+        two_users.ingest("fresh", "user", "The launch code word is albatross.", id="f1")
         found = await called(client, "search", query="launch code word")
         assert [line["ref"] for line in found["lines"]] == ["session:fresh/f1"]
 
-    with_client(shared, work, session="fresh")
+    with_client(two_users, work, session="fresh")
 
 
-def test_two_records_of_one_name_are_both_out_of_reach_where_one_is_anothers(memory: Memory) -> None:
+def test_a_reference_to_records_of_two_users_is_out_of_reach(memory: Memory) -> None:
     memory.put("user:ann", "x/m1", "Ann's own.")
     memory.put("user:ann/x", "m1", "Of a user whose name holds a slash.")
     ref = "user:ann/x/m1"
@@ -156,7 +156,7 @@ def test_two_records_of_one_name_are_both_out_of_reach_where_one_is_anothers(mem
     assert Reach(memory, "ann/x").record(ref, 100).text == "Of a user whose name holds a slash."
 
 
-def test_what_was_archived_stays_its_owners(open_memory, clock) -> None:  # type: ignore[no-untyped-def]
+def test_an_archived_record_still_belongs_to_its_owner(open_memory, clock) -> None:  # type: ignore[no-untyped-def]
     memory = open_memory()
     for user in ("ann", "bob"):
         memory.put(f"user:{user}", "old", "ok thanks")
@@ -170,7 +170,7 @@ def test_what_was_archived_stays_its_owners(open_memory, clock) -> None:  # type
             Reach(memory, "ann").record(ref, 100)
 
 
-def test_a_user_is_found_in_a_session_by_what_was_captured_alone(memory: Memory) -> None:
+def test_a_captured_event_alone_shows_that_a_user_took_part(memory: Memory) -> None:
     memory.capture(Event(text="ls: 3 files", tool="bash", session_id="quiet", user_id="ann", id="e1"))
     assert memory.flush().ok
     assert Reach(memory, "ann").session("quiet") == "quiet"
@@ -201,7 +201,7 @@ def lost() -> Lost:
     return Lost()
 
 
-def test_a_memory_that_was_lost_is_opened_again(memory: Memory, lost: Lost) -> None:
+def test_a_lost_connection_is_opened_again(memory: Memory, lost: Lost) -> None:
     opened: list[MemoryApi] = [lost, memory]
     reopening = ReopeningMemory(lambda: opened.pop(0))
     assert reopening.status().ok
@@ -209,7 +209,7 @@ def test_a_memory_that_was_lost_is_opened_again(memory: Memory, lost: Lost) -> N
     assert reopening.status().ok
 
 
-def test_where_no_daemon_comes_back_the_error_is_the_answer() -> None:
+def test_if_no_daemon_returns_the_answer_is_the_error() -> None:
     async def work(client: Client) -> None:
         assert await refusal(client, "search", query="x") == "no daemon answers"
         with pytest.raises(MCPError, match="no daemon answers"):

@@ -1,4 +1,4 @@
-"""`clew mcp --http`: the same tools behind a port of this machine, and everyone who is turned away from it."""
+"""`clew mcp --http`: the same tools on a port of this machine, and the requests that it refuses."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_an_ordinary_request_is_answered(url: str) -> None:
         TOKEN,
     ],
 )
-def test_without_the_token_nothing_is_served(url: str, given: str | None) -> None:
+def test_a_request_without_the_token_is_refused(url: str, given: str | None) -> None:
     status, text = answer(url, authorization=given)
     assert status == 401
     assert text == "This server asks for its token: Authorization: Bearer TOKEN."
@@ -127,7 +127,7 @@ def test_without_the_token_nothing_is_served(url: str, given: str | None) -> Non
     ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}",
      "127.0.0.1:{port}.evil.example", "127.0.0.1:{port}@evil.example", "0.0.0.0:{port}", ""],
 )  # fmt: skip
-def test_a_name_that_is_not_this_servers_is_refused(url: str, host: str) -> None:
+def test_a_host_name_of_another_server_is_refused(url: str, host: str) -> None:
     port = urlsplit(url).port
     status, text = answer(url, host=host.format(port=port))
     assert status == 403
@@ -135,7 +135,7 @@ def test_a_name_that_is_not_this_servers_is_refused(url: str, host: str) -> None
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST", "[::1]"])
-def test_every_loopback_name_is_the_servers(url: str, host: str) -> None:
+def test_every_loopback_name_is_accepted(url: str, host: str) -> None:
     assert answer(url, host=f"{host}:{urlsplit(url).port}")[0] == 200
 
 
@@ -144,19 +144,19 @@ def test_every_loopback_name_is_the_servers(url: str, host: str) -> None:
     ["https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1@evil.example:80",
      "http://evil.example:7450", "file://", "http://[::1", "http://user@127.0.0.1:80", ""],
 )  # fmt: skip
-def test_a_page_of_another_machine_is_refused(url: str, origin: str) -> None:
+def test_a_web_page_from_another_machine_is_refused(url: str, origin: str) -> None:
     status, text = answer(url, origin=origin)
     assert status == 403
     assert text == "This server takes no requests from pages of other machines."
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:5173", "https://127.0.0.1", "http://[::1]:9000"])
-def test_a_page_of_this_machine_with_the_token_is_served(url: str, origin: str) -> None:
+def test_a_web_page_from_this_machine_with_the_token_is_served(url: str, origin: str) -> None:
     assert answer(url, origin=origin)[0] == 200
     assert answer(url, origin=origin, authorization=None)[0] == 401
 
 
-def test_what_is_too_long_is_refused(url: str) -> None:
+def test_an_overlong_request_is_refused(url: str) -> None:
     async def work() -> str:
         async with http_client(url) as client:
             return await refusal(client, "remember", text="long " * 4000)
@@ -164,8 +164,8 @@ def test_what_is_too_long_is_refused(url: str) -> None:
     assert "at most 16000 characters" in asyncio.run(work())
 
 
-def failed(data_dir: Path, *options: str, **environment: str) -> tuple[int, str]:
-    """The exit status and the words of a server that must not start."""
+def failed_start(data_dir: Path, *options: str, **environment: str) -> tuple[int, str]:
+    """The exit status and the output of a server that must not start."""
     done = subprocess.run(
         [sys.executable, *command_line(data_dir, *options)],
         env=dict(os.environ) | SETTINGS | environment, stdin=subprocess.DEVNULL,
@@ -176,8 +176,8 @@ def failed(data_dir: Path, *options: str, **environment: str) -> tuple[int, str]
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:7450", "192.168.1.7:7450", "example.com:80"])
-def test_no_address_but_loopback_is_served(tmp_path: Path, address: str) -> None:
-    status, words = failed(tmp_path, "--http", address)
+def test_only_a_loopback_address_is_accepted(tmp_path: Path, address: str) -> None:
+    status, words = failed_start(tmp_path, "--http", address)
     assert status == 2
     assert "for this machine alone" in words
 
@@ -187,16 +187,16 @@ def test_a_token_file_must_be_private_and_hold_a_token(tmp_path: Path) -> None:
     token_file.write_text("x\n", "ascii")
     token_file.chmod(0o644)
     options = ("--http", "127.0.0.1:0", "--token-file", str(token_file))
-    assert failed(tmp_path, *options) == (
+    assert failed_start(tmp_path, *options) == (
         2,
         f"error: {token_file} can be read by other users; run `chmod 600 {token_file}` or delete it\n",
     )
     token_file.write_text("\n", "ascii")
     token_file.chmod(0o600)
-    assert failed(tmp_path, *options) == (2, f"error: {token_file} holds no token\n")
+    assert failed_start(tmp_path, *options) == (2, f"error: {token_file} holds no token\n")
 
 
-def test_a_named_token_file_goes_before_the_environment(tmp_path: Path) -> None:
+def test_a_given_token_file_wins_over_the_environment(tmp_path: Path) -> None:
     token_file = tmp_path / "secret"
     token_file.write_text("from-the-file\n", "ascii")
     token_file.chmod(0o600)
@@ -205,16 +205,16 @@ def test_a_named_token_file_goes_before_the_environment(tmp_path: Path) -> None:
         assert answer(url, authorization="Bearer from-the-file")[0] == 200
 
 
-def test_without_the_sdk_the_error_says_how_to_get_it(tmp_path: Path) -> None:
+def test_without_the_sdk_the_error_tells_how_to_install_it(tmp_path: Path) -> None:
     (tmp_path / "mcp.py").write_text("raise ImportError('not here')\n", "ascii")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    assert failed(tmp_path, PYTHONPATH=path) == (
+    assert failed_start(tmp_path, PYTHONPATH=path) == (
         1,
         "error: serving MCP needs the `mcp` extra: pip install 'clew[mcp]'\n",
     )
 
 
 def test_a_token_file_without_http_is_a_mistake(tmp_path: Path) -> None:
-    status, words = failed(tmp_path, "--token-file", __file__)
+    status, words = failed_start(tmp_path, "--token-file", __file__)
     assert status == 2
     assert "--token-file belongs to --http" in words

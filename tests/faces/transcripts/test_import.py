@@ -1,4 +1,4 @@
-"""`clew import` on real transcripts and on broken ones, through a store and through a daemon."""
+"""`clew import` on real and broken transcripts, through a store and through a daemon."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def records(clew: Clew, collection: str) -> list[dict[str, Any]]:
     return found
 
 
-def _said(record: dict[str, Any]) -> dict[str, Any]:
-    """The record without its marks, which come behind it."""
+def without_marks(record: dict[str, Any]) -> dict[str, Any]:
+    """The record without its marks and version."""
     return {name: value for name, value in record.items() if name not in ("marks", "version")}
 
 
-def test_a_real_session_imports_whole_and_twice_with_the_same_result(clew: Clew, real: Path) -> None:
+def test_a_real_session_imports_completely_and_a_second_time_changes_nothing(clew: Clew, real: Path) -> None:
     first = clew.json("import", str(real))
     (receipt,) = first["files"]
     assert (receipt["format"], list(receipt["sessions"])) == ("openclaw", [SESSION])
@@ -69,11 +69,13 @@ def test_a_real_session_imports_whole_and_twice_with_the_same_result(clew: Clew,
     kept = records(clew, f"session_raw:{SESSION}")
     again = clew.json("import", str(real))
     assert (again["stored"], again["unchanged"]) == (0, 900)
-    assert [_said(one) for one in records(clew, f"session_raw:{SESSION}")] == [_said(one) for one in kept]
+    assert [without_marks(one) for one in records(clew, f"session_raw:{SESSION}")] == [
+        without_marks(one) for one in kept
+    ]
     assert clew.json("verify")["ok"]
 
 
-def test_every_item_of_the_real_session_is_somewhere_in_its_turns(clew: Clew, real: Path) -> None:
+def test_every_item_of_the_real_session_is_in_one_of_its_turns(clew: Clew, real: Path) -> None:
     clew.json("import", str(real))
     whole = "\n".join(record["text"] for record in records(clew, f"session_raw:{SESSION}"))
     content = [json.loads(line).get("message", {}).get("content", ()) for line in real.read_text("utf-8").splitlines()]
@@ -96,7 +98,7 @@ def test_a_result_from_the_middle_answers_a_question(clew: Clew, real: Path) -> 
     assert any(ANSWER in item["text"] and item["trust"] == "untrusted" for item in packed["items"])
 
 
-def test_results_know_their_tool_and_their_call(clew: Clew, real: Path) -> None:
+def test_results_name_their_tool_and_their_call(clew: Clew, real: Path) -> None:
     clew.json("import", str(real))
     kept = records(clew, f"session_raw:{SESSION}")
     called = {call for record in kept for call in record["metadata"].get("toolCallIds", ())}
@@ -106,7 +108,7 @@ def test_results_know_their_tool_and_their_call(clew: Clew, real: Path) -> None:
     assert {result["toolName"] for result in results} >= {"bash", "read", "edit"}
 
 
-def test_a_dry_run_says_what_would_be_stored_and_stores_nothing(clew: Clew, real: Path) -> None:
+def test_a_dry_run_shows_what_an_import_would_store_and_stores_nothing(clew: Clew, real: Path) -> None:
     answer = clew.json("import", str(real), "--dry-run")
     assert (answer["dryRun"], answer["stored"], answer["files"][0]["turns"]) == (True, 0, 900)
     assert not clew.data_dir.exists()
@@ -116,21 +118,21 @@ def test_a_dry_run_says_what_would_be_stored_and_stores_nothing(clew: Clew, real
     assert "nothing was stored" in shown
 
 
-def test_real_lines_of_claude_code_are_all_read(clew: Clew, tmp_path: Path) -> None:
+def test_all_real_lines_of_claude_code_are_read(clew: Clew, tmp_path: Path) -> None:
     (receipt,) = clew.json("import", str(samples(tmp_path / "samples.jsonl")))["files"]
     assert (receipt["format"], receipt["setAside"], receipt["turns"]) == ("claude-code", 0, 54)
     assert receipt["thinking"] == 1
     assert (receipt["toolCalls"], receipt["coupledResults"]) == (18, 18)
-    assert receipt["uncoupledResults"] == 8  # six whose calls the file does not hold, two of calls already answered
+    assert (
+        receipt["uncoupledResults"] == 8
+    )  # the calls of six are not in the file, and two answer calls that already have a result
     assert any("/" in session for session in receipt["sessions"]), "subagents have sessions of their own"
     mine = records(clew, f"turns:{getpass.getuser()}")
     assert len(mine) == receipt["roles"]["user"] == 3
     assert not any("Caveat" in record["text"] or "<bash" in record["text"] for record in mine)
 
 
-def test_a_result_that_a_real_file_holds_before_its_call_is_kept_behind_it_with_its_tool(
-    clew: Clew, tmp_path: Path
-) -> None:
+def test_a_result_before_its_call_in_a_real_file_is_moved_after_it(clew: Clew, tmp_path: Path) -> None:
     (receipt,) = clew.json("import", str(samples(tmp_path / "samples.jsonl")))["files"]
     called: list[str] = []
     tools = []
@@ -143,7 +145,7 @@ def test_a_result_that_a_real_file_holds_before_its_call_is_kept_behind_it_with_
     assert "tool" not in tools
 
 
-def test_a_file_that_grew_adds_only_what_is_new(clew: Clew, tmp_path: Path) -> None:
+def test_a_grown_file_adds_only_its_new_turns(clew: Clew, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "t.jsonl", [said("one"), said("two")])
     assert clew.json("import", str(path))["stored"] == 2
     write_lines(path, [said("one"), said("two"), said("three")])
@@ -151,14 +153,14 @@ def test_a_file_that_grew_adds_only_what_is_new(clew: Clew, tmp_path: Path) -> N
     assert (answer["stored"], answer["unchanged"]) == (1, 2)
 
 
-def test_bad_lines_are_listed_by_number_and_are_no_failure(clew: Clew, tmp_path: Path) -> None:
+def test_bad_lines_are_listed_by_number_and_do_not_fail_the_import(clew: Clew, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "t.jsonl", [said("one"), "not json", said("two"), {"type": "user"}])
     answer = clew.json("import", str(path))
     assert ([bad["line"] for bad in answer["files"][0]["bad"]], answer["stored"]) == ([2, 4], 2)
     assert "line 2:" in clew("import", str(path))
 
 
-def test_one_turn_that_the_store_refuses_is_set_aside_and_the_others_are_kept(clew: Clew, tmp_path: Path) -> None:
+def test_a_turn_that_the_store_refuses_is_set_aside_and_the_others_are_kept(clew: Clew, tmp_path: Path) -> None:
     clew.json("import", str(write_lines(tmp_path / "old.jsonl", [said("b")])))
     changed = said("b", message={"role": "user", "content": "other words"})
     path = write_lines(tmp_path / "new.jsonl", [said("a"), changed, said("c"), said("d")])
@@ -169,7 +171,7 @@ def test_one_turn_that_the_store_refuses_is_set_aside_and_the_others_are_kept(cl
     assert "other content" in bad["reason"]
 
 
-def test_only_a_file_of_which_nothing_can_be_read_is_a_failure(clew: Clew, tmp_path: Path) -> None:
+def test_only_an_entirely_unreadable_file_is_a_failure(clew: Clew, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "t.jsonl", ["nonsense", {"type": "user"}])
     assert "line 1" in clew("import", str(path), "--format", "claude-code", status=2)
     (tmp_path / "empty").mkdir()
@@ -186,7 +188,7 @@ def test_only_a_file_of_which_nothing_can_be_read_is_a_failure(clew: Clew, tmp_p
     ],
     ids=["empty", "text", "bytes", "codex"],
 )
-def test_a_file_of_no_known_format_is_told_so_with_those_there_are(clew: Clew, tmp_path: Path, content: bytes) -> None:
+def test_an_unknown_format_is_refused_with_a_list_of_the_known_ones(clew: Clew, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "odd.jsonl"
     path.write_bytes(content)
     for options in ((), ("--user", "ada"), ("--dry-run",)):
@@ -197,7 +199,7 @@ def test_a_file_of_no_known_format_is_told_so_with_those_there_are(clew: Clew, t
     assert "passed over" in clew("import", str(known), str(path))
 
 
-def test_what_is_packed_is_met_with_how_to_unpack_it(clew: Clew, tmp_path: Path) -> None:
+def test_a_compressed_file_is_refused_with_the_way_to_unpack_it(clew: Clew, tmp_path: Path) -> None:
     folder = tmp_path / "packed"
     folder.mkdir()
     path = folder / "a.jsonl.gz"
@@ -206,7 +208,7 @@ def test_what_is_packed_is_met_with_how_to_unpack_it(clew: Clew, tmp_path: Path)
         assert "zcat FILE | clew import -" in clew("import", str(name), status=2)
 
 
-def test_a_folder_stands_for_the_transcripts_in_it(clew: Clew, tmp_path: Path) -> None:
+def test_a_folder_means_all_transcripts_in_it(clew: Clew, tmp_path: Path) -> None:
     folder = tmp_path / "projects"
     (folder / "a" / "subagents").mkdir(parents=True)
     write_lines(folder / "a" / "one.jsonl", [said("one")])
@@ -232,7 +234,7 @@ def test_an_export_names_its_own_users(clew: Clew, tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("SAFE-2")
-def test_a_file_that_calls_itself_an_export_is_believed_only_when_asked(clew: Clew, tmp_path: Path) -> None:
+def test_an_export_is_read_as_one_only_on_request(clew: Clew, tmp_path: Path) -> None:
     path = tmp_path / "export.jsonl"
     clew("ingest", "Never deploy on a Friday.", "--session", "s", "--user", "ada")
     clew("flush")
@@ -264,7 +266,7 @@ def test_a_dry_run_of_an_export_reads_its_lines(clew: Clew, tmp_path: Path) -> N
     assert not elsewhere.data_dir.exists()
 
 
-def test_a_terminal_gets_a_table_and_a_bar(clew: Clew, tmp_path: Path) -> None:
+def test_a_terminal_shows_a_table_and_a_progress_bar(clew: Clew, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "t.jsonl", [said("one")])
     shown = on_a_terminal(clew.data_dir, "import", str(path))
     assert "claude-code" in shown
@@ -272,7 +274,7 @@ def test_a_terminal_gets_a_table_and_a_bar(clew: Clew, tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("INGEST-6", "RPC-2")
-def test_long_texts_are_cut_so_that_a_daemon_takes_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_texts_are_cut_to_what_a_daemon_accepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_lines(tmp_path / "t.jsonl", [said("start"), said("\u0007 " * 600_000, uuid="long"), said("end")])
     with short_folder() as folder, running(folder):
         answer = Clew(folder, capsys).json("import", str(path))
@@ -281,9 +283,7 @@ def test_long_texts_are_cut_so_that_a_daemon_takes_them(tmp_path: Path, capsys: 
         assert long["text"].endswith("[cut: 1,199,999 bytes in all]")
 
 
-def test_an_import_that_was_stopped_goes_on_when_it_is_run_again(
-    clew: Clew, real: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_import_goes_on_when_run_again(clew: Clew, real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with short_folder() as folder, running(folder) as daemon:
         calls = iter(range(3))
         ordinary = Client.call

@@ -1,4 +1,4 @@
-"""A session that came in by two ways is stored once: kept by hooks or by the plugin, and imported, in either order."""
+"""A session that arrives in two ways is stored once: by hooks or the plugin, and by an import, in either order."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _config(folder: Path) -> Config:
 
 
 def keep(memory: MemoryApi, text: str, ts: int, *, role: str = "user", id_: str | None = None, **more: Any) -> None:
-    """Keeps a turn as a hook does."""
+    """Store a turn as a hook does."""
     message = Message(role=role, text=text, id=id_ or f"h_{role}_{ts}", ts=ts, **more)
     memory.ingest_batch(SESSION, [message], user_id="ada")
 
@@ -54,8 +54,8 @@ def line(text: str, ts: int, uuid: str = "", kind: str = "user", **more: object)
     return {"type": kind, "sessionId": SESSION, "uuid": uuid or text, "timestamp": moment, "message": message} | more
 
 
-def bring_in(memory: MemoryApi, *lines: dict[str, Any], form: Format = Format.CLAUDE_CODE) -> tuple[int, int]:
-    """Imports a transcript: how many turns were stored, and how many were there already."""
+def import_lines(memory: MemoryApi, *lines: dict[str, Any], form: Format = Format.CLAUDE_CODE) -> tuple[int, int]:
+    """Import a transcript; return how many turns were stored and how many were already there."""
     encoded = [json.dumps(entry).encode() for entry in lines]
     plan = Plan("ada", None, Config())
     receipt = import_transcript(memory, encoded, form, plan, name="t.jsonl", file_session=SESSION)
@@ -67,10 +67,10 @@ def texts(memory: MemoryApi) -> list[str]:
     return [record.text for record in memory.list(f"session_raw:{SESSION}").records]
 
 
-# --- kept, then imported -----------------------------------------------------------------------------
+# --- stored by hooks, then imported ------------------------------------------------------------------
 
 
-def test_turns_that_hooks_kept_are_not_stored_again_and_the_others_are(memory: Memory) -> None:
+def test_an_import_stores_only_the_turns_that_hooks_did_not(memory: Memory) -> None:
     keep(memory, "Which lamp?", NOW_MS + 400)
     keep(memory, "The old one.", NOW_MS + 9_000, role="assistant")
     transcript = [
@@ -78,68 +78,68 @@ def test_turns_that_hooks_kept_are_not_stored_again_and_the_others_are(memory: M
         line("Let me look.", NOW_MS + 3_000, "u2", "assistant"),
         line("The old one.", NOW_MS + 8_500, "u3", "assistant"),
     ]
-    assert bring_in(memory, *transcript) == (1, 2)
-    assert bring_in(memory, *transcript) == (0, 3)
+    assert import_lines(memory, *transcript) == (1, 2)
+    assert import_lines(memory, *transcript) == (0, 3)
     assert sorted(texts(memory)) == ["Let me look.", "The old one.", "Which lamp?"]
 
 
-def test_genuine_repeats_stay_as_many_as_one_way_has_of_them(memory: Memory) -> None:
+def test_genuine_repeats_keep_their_number(memory: Memory) -> None:
     keep(memory, "yes", NOW_MS)
     keep(memory, "yes", NOW_MS + MINUTE_MS)
     transcript = [line("yes", NOW_MS + place * MINUTE_MS, f"u{place}") for place in range(3)]
-    assert bring_in(memory, *transcript) == (1, 2)
-    assert bring_in(memory, *transcript) == (0, 3)
+    assert import_lines(memory, *transcript) == (1, 2)
+    assert import_lines(memory, *transcript) == (0, 3)
     assert texts(memory) == ["yes"] * 3
 
 
 def test_repeats_within_one_transcript_are_all_stored(memory: Memory) -> None:
     first = [line("yes", NOW_MS, "u1"), line("yes", NOW_MS + 1_000, "u2")]
-    assert bring_in(memory, *first) == (2, 0)
-    assert bring_in(memory, *first, line("yes", NOW_MS + 2_000, "u3")) == (1, 2)
+    assert import_lines(memory, *first) == (2, 0)
+    assert import_lines(memory, *first, line("yes", NOW_MS + 2_000, "u3")) == (1, 2)
     assert texts(memory) == ["yes"] * 3
 
 
-def test_of_two_repeats_the_nearer_in_time_is_the_same(memory: Memory) -> None:
+def test_a_turn_matches_the_repeat_nearest_in_time(memory: Memory) -> None:
     keep(memory, "yes", NOW_MS + 5 * MINUTE_MS)
-    assert bring_in(memory, line("yes", NOW_MS + 5 * MINUTE_MS, "u2"), line("yes", NOW_MS, "u1")) == (1, 1)
+    assert import_lines(memory, line("yes", NOW_MS + 5 * MINUTE_MS, "u2"), line("yes", NOW_MS, "u1")) == (1, 1)
     ids = {record.id for record in memory.list(f"session_raw:{SESSION}").records}
     assert "u1" in ids
 
 
 def test_the_same_words_at_another_time_are_another_turn(memory: Memory) -> None:
     keep(memory, "Go on.", NOW_MS)
-    assert bring_in(memory, line("Go on.", NOW_MS + 60 * MINUTE_MS)) == (1, 0)
+    assert import_lines(memory, line("Go on.", NOW_MS + 60 * MINUTE_MS)) == (1, 0)
 
 
 def test_the_same_words_of_another_speaker_are_another_turn(memory: Memory) -> None:
     keep(memory, "Done.", NOW_MS, role="assistant")
     keep(memory, "Ship it.", NOW_MS, source="claude-code:notification")
-    assert bring_in(memory, line("Done.", NOW_MS, "u1"), line("Ship it.", NOW_MS, "u2")) == (2, 0)
+    assert import_lines(memory, line("Done.", NOW_MS, "u1"), line("Ship it.", NOW_MS, "u2")) == (2, 0)
 
 
 def test_the_same_words_in_another_session_are_another_turn(memory: Memory) -> None:
     memory.ingest_batch("s2", [Message(role="user", text="Go on.", id="h_1", ts=NOW_MS)], user_id="ada")
-    assert bring_in(memory, line("Go on.", NOW_MS)) == (1, 0)
+    assert import_lines(memory, line("Go on.", NOW_MS)) == (1, 0)
 
 
 @pytest.mark.parametrize("redaction", ["off", "secrets", "pii"])
-def test_what_redaction_cut_out_of_the_kept_turn_does_not_make_it_another(redaction: str, tmp_path: Path) -> None:
+def test_a_redacted_turn_is_still_recognised(redaction: str, tmp_path: Path) -> None:
     text = f"Use {SECRET} and write to ada.lovelace@example.org,  then   go on."
     config = Config(data_dir=tmp_path / "d", embedder="none", tokenizer="estimate", redaction=redaction)
     with Memory.open(config) as memory:
         keep(memory, text, NOW_MS)
-        assert bring_in(memory, line(text, NOW_MS)) == (0, 1)
+        assert import_lines(memory, line(text, NOW_MS)) == (0, 1)
 
 
-def test_a_long_text_that_a_hook_cut_is_the_same_turn(memory: Memory) -> None:
+def test_a_long_text_cut_by_a_hook_is_still_recognised(memory: Memory) -> None:
     whole = "The log says: " + "all is well, " * 20_000
     keep(memory, f"{whole[:40_000]}\n[… 180,000 characters cut]\n{whole[-40_000:]}", NOW_MS)
-    assert bring_in(memory, line(whole, NOW_MS)) == (0, 1)
+    assert import_lines(memory, line(whole, NOW_MS)) == (0, 1)
 
 
-def test_plain_lines_have_no_other_way_and_are_all_stored(memory: Memory) -> None:
+def test_plain_lines_come_only_by_import_and_are_all_stored(memory: Memory) -> None:
     keep(memory, "yes", NOW_MS)
-    assert bring_in(memory, {"role": "user", "text": "yes", "ts": NOW_MS}, form=Format.PLAIN) == (1, 0)
+    assert import_lines(memory, {"role": "user", "text": "yes", "ts": NOW_MS}, form=Format.PLAIN) == (1, 0)
 
 
 def test_a_session_of_real_hooks_is_imported_through_a_daemon_without_its_prompts(
@@ -165,7 +165,7 @@ def test_a_session_of_real_hooks_is_imported_through_a_daemon_without_its_prompt
         assert (answer["stored"], answer["unchanged"]) == (2, 2)
 
 
-# --- imported, then kept -----------------------------------------------------------------------------
+# --- imported, then delivered by hooks ---------------------------------------------------------------
 
 
 def spool(folder: Path, text: str, ts: int, role: str = "user") -> None:
@@ -174,11 +174,11 @@ def spool(folder: Path, text: str, ts: int, role: str = "user") -> None:
         waiting.append(method="ingest", params={"sessionId": SESSION, "userId": "ada", "message": message})
 
 
-def test_turns_that_waited_while_they_were_imported_are_not_stored_again(memory: Memory, tmp_path: Path) -> None:
+def test_turns_in_the_spool_during_an_import_are_not_stored_again(memory: Memory, tmp_path: Path) -> None:
     for place, text in enumerate(("Which lamp?", "yes", "yes")):
         spool(tmp_path / "data", text, NOW_MS + place * 5_000)
     spool(tmp_path / "data", "Only a hook saw this.", NOW_MS + 20_000)
-    bring_in(memory, line("Which lamp?", NOW_MS - 500, "u1"), line("yes", NOW_MS + 4_800, "u2"))
+    import_lines(memory, line("Which lamp?", NOW_MS - 500, "u1"), line("yes", NOW_MS + 4_800, "u2"))
     taken = memory.take_spool()
     assert (taken.taken, taken.unchanged, taken.waiting) == (2, 2, 0)
     assert sorted(texts(memory)) == ["Only a hook saw this.", "Which lamp?", "yes", "yes"]
@@ -208,7 +208,7 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="the plugin
 
 
 def run_plugin(endpoint: str, program: str) -> None:
-    """Runs a program with the plugin as a host loads it, on a daemon."""
+    """Run a program on a daemon with the plugin loaded as a host loads it."""
     harness = ROOT / "tests/faces/hosts/node/harness.mjs"
     source = f"""
         import {{ ask, eventually, loaded }} from {json.dumps(harness.as_uri())};
@@ -221,23 +221,23 @@ def run_plugin(endpoint: str, program: str) -> None:
 
 
 @needs_node
-def test_a_session_that_the_plugin_kept_is_not_stored_again_by_an_import() -> None:
+def test_an_import_does_not_store_the_plugins_session_again() -> None:
     with short_folder() as folder, running(folder) as daemon:
         run_plugin(daemon.endpoint, "await engine.commitTurn({ ...about, messages });")
         with connect(daemon.endpoint) as memory:
             before = texts(memory)
             assert len(before) == KEPT
-            stored, unchanged = bring_in(memory, *ENTRIES, form=Format.OPENCLAW)
+            stored, unchanged = import_lines(memory, *ENTRIES, form=Format.OPENCLAW)
             assert texts(memory) == before
     assert (stored, unchanged) == (0, KEPT + 1), "the file's last message is two turns for an import"
 
 
 @needs_node
-def test_a_session_that_was_imported_is_not_stored_again_by_the_plugin() -> None:
-    """The plugin takes over turns that the store lacks. One that it really lacks shows when it has looked."""
+def test_the_plugin_does_not_store_an_imported_session_again() -> None:
+    """The plugin adds turns that the store lacks. One truly missing turn shows when it has looked."""
     with short_folder() as folder, running(folder) as daemon:
         with connect(daemon.endpoint) as memory:
-            assert bring_in(memory, *ENTRIES, form=Format.OPENCLAW) == (KEPT + 1, 0)
+            assert import_lines(memory, *ENTRIES, form=Format.OPENCLAW) == (KEPT + 1, 0)
         mark = {"role": "assistant", "content": [{"type": "text", "text": "A mark."}], "timestamp": NOW_MS + 99}
         run_plugin(
             daemon.endpoint,
@@ -252,10 +252,10 @@ def test_a_session_that_was_imported_is_not_stored_again_by_the_plugin() -> None
 
 
 def test_a_session_imported_under_the_ids_of_its_file_is_not_stored_again(memory: Memory) -> None:
-    """Earlier versions took the file's own ids."""
+    """Earlier versions used the file's own ids."""
     for place, said in enumerate(MESSAGES[:1]):
         keep(memory, said["content"][0]["text"], said["timestamp"], id_=f"e{place}")
-    assert bring_in(memory, *ENTRIES[:2], form=Format.OPENCLAW) == (0, 1)
+    assert import_lines(memory, *ENTRIES[:2], form=Format.OPENCLAW) == (0, 1)
 
 
 def test_an_import_that_stopped_between_two_turns_of_one_message_goes_on(memory: Memory) -> None:
@@ -264,4 +264,4 @@ def test_an_import_that_stopped_between_two_turns_of_one_message_goes_on(memory:
     first, second = read_turns(encoded, Format.OPENCLAW, **where, tally=Tally())
     assert (first.message.text, second.message.source) == ("Thank you.", "openclaw:injected")
     memory.ingest_batch(SESSION, [first.message], user_id="ada")
-    assert bring_in(memory, HEADER, ENTRIES[-1], form=Format.OPENCLAW) == (1, 1)
+    assert import_lines(memory, HEADER, ENTRIES[-1], form=Format.OPENCLAW) == (1, 1)

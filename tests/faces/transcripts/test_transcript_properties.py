@@ -1,4 +1,4 @@
-"""Whatever a transcript holds: it is read to its end, and the same every time."""
+"""Properties of every transcript: Clew reads it to its end, with the same result every time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read(form: Format, raw: list[bytes]) -> tuple[list[Turn], Tally]:
 
 
 @given(forms, lines)
-def test_no_line_stops_the_reading_and_each_one_is_accounted_for(form: Format, raw: list[bytes]) -> None:
+def test_no_line_stops_the_import_and_every_line_is_accounted_for(form: Format, raw: list[bytes]) -> None:
     turns, tally = read(form, raw)
     detect(raw)
     read_lines = {turn.line for turn in turns} | {bad.line for bad in tally.bad}
@@ -60,7 +60,7 @@ def test_no_line_stops_the_reading_and_each_one_is_accounted_for(form: Format, r
 
 
 @given(forms, lines, st.integers(0, 12))
-def test_a_file_that_has_grown_gives_the_turns_it_gave_before(form: Format, raw: list[bytes], first: int) -> None:
+def test_a_grown_file_still_gives_its_earlier_turns(form: Format, raw: list[bytes], first: int) -> None:
     before, _ = read(form, raw[:first])
     after, _ = read(form, raw)
     assert after[: len(before)] == before
@@ -75,7 +75,7 @@ def test_every_turn_has_an_id_and_a_text_that_can_be_sent(form: Format, raw: lis
 
 
 @given(lines)
-def test_what_a_subagent_or_the_program_wrote_is_never_the_users(raw: list[bytes]) -> None:
+def test_words_of_a_subagent_or_the_program_are_never_the_users(raw: list[bytes]) -> None:
     turns, _ = read(Format.CLAUDE_CODE, raw)
     for turn in turns:
         entry: dict[str, Any] = json.loads(raw[turn.line - 1])
@@ -89,7 +89,7 @@ quoted = st.lists(words | marks | st.just("\n"), max_size=8).map("".join)
 
 
 @given(st.sampled_from(TAGS), quoted, st.booleans())
-def test_whatever_a_file_holds_never_leaves_the_tag_it_was_put_into(tag: str, file: str, begins: bool) -> None:
+def test_no_file_content_escapes_its_tag(tag: str, file: str, begins: bool) -> None:
     typed = "" if begins else "look: "
     block = {"type": "text", "text": f"{typed}<{tag}>{file}EVIL{file}</{tag}>"}
     line = {"type": "user", "uuid": "u1", "message": {"content": [block, {"type": "text", "text": "mine"}]}}

@@ -1,4 +1,4 @@
-"""Transcripts of agents read as turns: what a line becomes, whatever it holds."""
+"""Transcripts of agents, read as turns: what each kind of line becomes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def claude(kind: str, content: object, **more: object) -> dict[str, Any]:
     return line | {"message": {"role": kind, "content": content}} | more
 
 
-def spoken(turns: list[Turn]) -> list[tuple[str, str]]:
+def role_and_text(turns: list[Turn]) -> list[tuple[str, str]]:
     return [(turn.message.role, turn.message.text) for turn in turns]
 
 
@@ -88,23 +88,23 @@ def test_a_call_and_its_result_of_claude_code_stay_coupled() -> None:
     assert (tally.coupled, tally.uncoupled) == (1, 0)
 
 
-def test_each_of_several_results_on_a_line_is_a_turn_of_its_own() -> None:
+def test_each_of_several_results_on_a_line_is_a_separate_turn() -> None:
     results = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": f"r{n}", "is_error": n == 1} for n in (1, 2)]
     turns, tally = read(Format.CLAUDE_CODE, claude("user", [*results, {"type": "text", "text": "go on"}]))
     assert [turn.message.id for turn in turns] == ["u1", "u1:1", "u1:2"]
-    assert spoken(turns) == [("tool", "r1"), ("tool", "r2"), ("user", "go on")]
+    assert role_and_text(turns) == [("tool", "r1"), ("tool", "r2"), ("user", "go on")]
     assert turns[2].message.source == "claude-code:injected", "beside results nobody typed"
     assert tally.uncoupled == 2
 
 
-def test_what_was_recalled_from_clew_is_not_learnt_again() -> None:
+def test_text_recalled_from_clew_is_not_stored_again() -> None:
     call = {"type": "tool_use", "id": "c1", "name": "mcp__clew__search", "input": {"query": "tea"}}
     result = {"type": "tool_result", "tool_use_id": "c1", "content": "Ada likes tea."}
     turns, tally = read(Format.CLAUDE_CODE, claude("assistant", [call]), claude("user", [result], uuid="u2"))
     assert (turns[1].message.role, turns[1].message.text) == ("tool", "[recalled from Clew]")
     assert tally.coupled == 1
     found = pi("toolResult", "Ada likes tea.", toolCallId="c1", toolName="clew_search")
-    assert spoken(read(Format.OPENCLAW, found)[0]) == [("tool", "[recalled from Clew]")]
+    assert role_and_text(read(Format.OPENCLAW, found)[0]) == [("tool", "[recalled from Clew]")]
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,13 @@ def test_what_was_recalled_from_clew_is_not_learnt_again() -> None:
         ("[Request interrupted by user]", [("claude-code:notification", "[Request interrupted by user]")]),
     ],
 )
-def test_only_what_a_human_typed_is_the_users(text: str, parts: list[tuple[str, str]]) -> None:
+def test_only_typed_words_are_the_users(text: str, parts: list[tuple[str, str]]) -> None:
     for content in (text, [{"type": "text", "text": text}]):
         messages = [turn.message for turn in read(Format.CLAUDE_CODE, claude("user", content))[0]]
         assert [(message.source or message.role, message.text) for message in messages] == parts
 
 
-def test_a_guest_of_a_channel_is_a_source_from_outside() -> None:
+def test_a_guest_of_a_channel_has_an_outside_address() -> None:
     turns, _ = read(
         Format.OPENCLAW,
         pi("user", "mine", __openclaw={"senderIsOwner": True}),
@@ -143,7 +143,7 @@ def test_a_guest_of_a_channel_is_a_source_from_outside() -> None:
     assert [turn.message.source for turn in turns] == [None, "openclaw:guest"]
 
 
-def test_heartbeats_and_replies_that_say_nothing_are_no_turns() -> None:
+def test_heartbeats_and_empty_replies_are_not_turns() -> None:
     prompt = "Read HEARTBEAT.md if it exists. If nothing needs attention, reply HEARTBEAT_OK."
     turns, tally = read(
         Format.OPENCLAW, pi("user", prompt), pi("assistant", "HEARTBEAT_OK"), pi("assistant", []), {"type": "label"}
@@ -152,12 +152,12 @@ def test_heartbeats_and_replies_that_say_nothing_are_no_turns() -> None:
     assert tally.passed_over == {"heartbeat": 2, "empty message": 1, "label": 1}
 
 
-def test_a_command_the_user_ran_is_a_tools_output() -> None:
+def test_the_output_of_a_users_command_is_tool_output() -> None:
     (turn,), _ = read(Format.OPENCLAW, pi("bashExecution", None, command="ls", output="a.txt"))
     assert (turn.message.role, turn.message.text) == ("tool", "[calls bash]\ncommand: ls\n\na.txt")
 
 
-def test_a_subagent_has_a_session_of_its_own() -> None:
+def test_a_subagent_has_its_own_session() -> None:
     turns, tally = read(
         Format.CLAUDE_CODE,
         claude("assistant", "mine"),
@@ -168,7 +168,7 @@ def test_a_subagent_has_a_session_of_its_own() -> None:
     assert len(tally.sessions) == 3
 
 
-def test_a_named_session_wins_over_the_files_and_the_files_over_its_name() -> None:
+def test_a_given_session_wins_over_the_one_in_the_file_and_that_over_the_file_name() -> None:
     line = claude("user", "x", isSidechain=True, agentId="a7")
     assert read(Format.CLAUDE_CODE, line, session="mine")[0][0].session_id == "mine/a7"
     header = {"type": "session", "id": "sid"}
@@ -186,7 +186,7 @@ def test_a_named_session_wins_over_the_files_and_the_files_over_its_name() -> No
         (["/", "/tmp", 7, None, "/x", "/srv/" + "n" * 300], [None] * 6),
     ],
 )
-def test_a_turn_says_the_name_of_the_folder_it_was_said_in_and_never_the_way_there(
+def test_a_turn_has_the_name_of_its_folder_and_never_the_full_path(
     folders: list[object], projects: list[str | None]
 ) -> None:
     turns, _ = read(Format.CLAUDE_CODE, *(claude("user", "look", cwd=folder) for folder in folders))
@@ -204,13 +204,13 @@ def test_a_picture_leaves_a_mark_with_its_type_and_size() -> None:
     data = base64.b64encode(bytes(300)).decode()
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
     turns, tally = read(Format.CLAUDE_CODE, claude("user", [{"type": "text", "text": "see"}, image]))
-    assert spoken(turns) == [("user", "see\n\n[image: image/png, 300 bytes]")]
+    assert role_and_text(turns) == [("user", "see\n\n[image: image/png, 300 bytes]")]
     assert tally.attachments == 1
     turns, _ = read(Format.OPENCLAW, pi("user", [{"type": "image", "mimeType": "image/gif", "data": data}]))
-    assert spoken(turns) == [("user", "[image: image/gif, 300 bytes]")]
+    assert role_and_text(turns) == [("user", "[image: image/gif, 300 bytes]")]
 
 
-def test_a_text_over_the_limit_is_cut_and_says_its_size() -> None:
+def test_a_text_over_the_limit_is_cut_and_gives_its_size() -> None:
     turns, tally = read(Format.OPENCLAW, pi("user", "ää " * 3000), limit_bytes=1000)
     text = turns[0].message.text
     assert text.endswith("ää\n[cut: 15,000 bytes in all]")
@@ -219,7 +219,7 @@ def test_a_text_over_the_limit_is_cut_and_says_its_size() -> None:
 
 
 @given(st.text(max_size=400), st.integers(100, 500))
-def test_what_is_cut_fits_its_limit_and_begins_like_the_whole(text: str, limit: int) -> None:
+def test_a_cut_text_fits_the_limit_and_begins_like_the_original(text: str, limit: int) -> None:
     text = text.encode("utf-8", "ignore").decode()
     kept = cut_end(text, limit)
     assert len(json.dumps(kept, ensure_ascii=False).encode()) <= limit or kept == text
@@ -238,7 +238,7 @@ def test_no_secret_is_cut_in_half() -> None:
     assert "ghp_" not in turn.message.text
 
 
-def test_half_a_character_does_not_lose_a_line() -> None:
+def test_a_lone_surrogate_does_not_lose_its_line() -> None:
     (turn,), tally = read(
         Format.CLAUDE_CODE,
         b'{"type":"user","sessionId":"s1","uuid":"u1","message":{"role":"user","content":"cut \\ud83d"}}',
@@ -268,7 +268,7 @@ def test_a_line_without_end_is_set_aside() -> None:
         (Format.CLAUDE_CODE, b"{", "malformed|truncated"),
     ],
 )
-def test_a_line_that_makes_no_sense_is_set_aside_by_its_number(form: Format, line: object, word: str) -> None:
+def test_an_invalid_line_is_set_aside_by_its_number(form: Format, line: object, word: str) -> None:
     good = pi("user", "good") if form is Format.OPENCLAW else claude("user", "good")
     turns, tally = read(form, good, line, good)
     (bad,) = tally.bad
@@ -292,11 +292,11 @@ def test_a_line_that_makes_no_sense_is_set_aside_by_its_number(form: Format, lin
         ([], None),
     ],
 )
-def test_a_format_is_told_by_the_first_line_that_speaks_for_one(lines: list[object], form: Format | None) -> None:
+def test_the_first_recognised_line_decides_the_format(lines: list[object], form: Format | None) -> None:
     assert detect(json.dumps(line).encode() for line in lines) == form
 
 
-def test_results_before_their_calls_are_put_behind_them_and_all_else_keeps_its_place() -> None:
+def test_results_before_their_calls_move_after_them_and_other_lines_stay() -> None:
     def result(call: str, uuid: str) -> dict[str, Any]:
         block = {"type": "tool_result", "tool_use_id": call, "content": f"result of {call}"}
         return claude("user", [block]) | {"uuid": uuid}

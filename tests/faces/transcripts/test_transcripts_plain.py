@@ -25,17 +25,17 @@ def test_a_line_needs_only_a_role_and_a_text() -> None:
     assert (message.role, message.text, message.ts) == ("user", "hello", None)
 
 
-def test_roles_go_by_the_names_that_hosts_give_them() -> None:
+def test_roles_may_have_the_names_that_hosts_use() -> None:
     names = ("tool", "toolResult", "function", "tool_use", "developer", "User")
     roles = [message.role for message in read(*({"role": name, "text": name} for name in names)).messages]
     assert roles == ["tool_result", "tool_result", "tool_result", "tool_call", "system", "user"]
 
 
-def test_content_may_stand_for_text() -> None:
+def test_the_field_content_may_replace_text() -> None:
     assert read({"role": "user", "content": "hello"}).messages[0].text == "hello"
 
 
-def test_every_known_field_is_taken_and_the_others_are_kept_as_metadata() -> None:
+def test_every_known_field_is_read_and_the_others_are_kept_as_metadata() -> None:
     line = {
         "role": "tool_result", "text": "ok", "id": "t1", "ts": 5, "speaker": "Ada", "toolCallId": "c1",
         "metadata": {"a": 1}, "channel": "ops",
@@ -46,7 +46,7 @@ def test_every_known_field_is_taken_and_the_others_are_kept_as_metadata() -> Non
 
 
 @pytest.mark.parametrize("ts", ["2025-03-03T08:10:00Z", "2025-03-03T09:10:00+01:00", "2025-03-03T08:10:00"])
-def test_times_may_be_written_out_and_are_utc_without_a_zone(ts: str) -> None:
+def test_times_may_be_written_as_text_and_are_utc_without_a_zone(ts: str) -> None:
     assert read({"role": "user", "text": "x", "ts": ts}).messages[0].ts == 1_740_989_400_000
 
 
@@ -65,7 +65,7 @@ def test_times_may_be_written_out_and_are_utc_without_a_zone(ts: str) -> None:
         ({"role": "user", "text": "ä" * 501}, "1,000 bytes"),
     ],
 )
-def test_a_bad_line_is_named_by_its_number_and_reason_and_the_others_are_read(line: object, word: str) -> None:
+def test_a_bad_line_is_reported_by_number_and_reason_and_the_others_are_read(line: object, word: str) -> None:
     good = {"role": "user", "text": "good"}
     transcript = read(good, b"  ", line, good)
     (bad,) = transcript.bad
@@ -74,7 +74,7 @@ def test_a_bad_line_is_named_by_its_number_and_reason_and_the_others_are_read(li
     assert len(transcript.messages) == 2
 
 
-def test_one_id_cannot_stand_for_two_texts() -> None:
+def test_one_id_cannot_have_two_texts() -> None:
     transcript = read({"role": "user", "text": "a", "id": "x"}, {"role": "user", "text": "b", "id": "x"})
     assert [bad.line for bad in transcript.bad] == [2]
 
@@ -87,7 +87,7 @@ def test_ids_come_from_place_content_and_session() -> None:
     assert read(line, session="s2").messages[0].id not in ids
 
 
-def test_a_byte_order_mark_is_passed_over() -> None:
+def test_a_byte_order_mark_is_skipped() -> None:
     assert read(b'\xef\xbb\xbf{"role": "user", "text": "x"}').bad == []
 
 

@@ -68,7 +68,7 @@ def test_each_kind_of_block_has_its_tier() -> None:
     ]
 
 
-def test_tiers_have_the_numbers_of_the_wire() -> None:
+def test_tiers_have_their_wire_numbers() -> None:
     assert {tier.value: number for tier, number in TIER_NUMBERS.items()} == {"hard": 1, "soft": 2, "lore": 0}
 
 
@@ -81,7 +81,7 @@ def test_views_hold_the_nodes_of_a_tier_in_source_order() -> None:
     ]
 
 
-def test_offsets_are_bytes() -> None:
+def test_offsets_count_bytes() -> None:
     text = "Größe: 😀\r\n\r\n- ä\r\n- b"
     data = text.encode("utf-8")
     nodes = parse(text).nodes
@@ -108,7 +108,7 @@ def test_blank_lines_belong_to_the_node_before_them() -> None:
         ("a\n- b", ["a\n", "- b"]),
     ],
 )
-def test_nested_blocks_are_cut_at_items_and_outermost_quotes(text: str, parts: list[str]) -> None:
+def test_nested_blocks_are_split_at_items_and_outermost_quotes(text: str, parts: list[str]) -> None:
     assert texts(parse(text)) == parts
 
 
@@ -118,7 +118,7 @@ def test_a_list_in_a_quote_is_quoted_and_a_quote_in_a_list_belongs_to_its_item()
 
 
 @pytest.mark.requirement("AUTH-2")
-def test_a_paragraph_at_odds_with_itself_is_reported_and_stays_lore() -> None:
+def test_a_paragraph_that_contradicts_itself_is_reported_and_stays_lore() -> None:
     document = parse("Always use tabs. Never use tabs.\n\nAlways use spaces.")
     assert kinds(document) == [("lore", "paragraph"), ("soft", "paragraph")]
     assert [node.conflicts for node in document.inconsistent] == [("use tabs",)]
@@ -158,7 +158,7 @@ class TestFrontMatter:
     @pytest.mark.parametrize(
         "text", ["---\na: b\n", "\n---\na: b\n---\n", "---\n\nA story.\n\n---\n", "+++\na = 1\n---\n", ""]
     )
-    def test_is_not_seen_where_there_is_none(self, text: str) -> None:
+    def test_is_not_mistaken_in_other_text(self, text: str) -> None:
         assert all(kind != "front_matter" for _, kind in kinds(parse(text)))
 
     def test_counts_its_marks(self) -> None:
@@ -167,11 +167,11 @@ class TestFrontMatter:
 
 
 class TestChoice:
-    """Which kinds are hard is the operator's choice, for all files or for one."""
+    """The operator chooses which kinds are hard, for all files or for one."""
 
     TEXT = "- Never sleep.\n- Oslo is nice.\n\n> quote\n"
 
-    def test_a_kind_taken_out_of_hard_is_soft_where_it_states_a_rule(self) -> None:
+    def test_a_rule_of_a_kind_that_is_no_longer_hard_is_soft(self) -> None:
         assert [tier for tier, _ in kinds(parse(self.TEXT, hard_kinds=["front_matter"]))] == ["soft", "lore", "soft"]
 
     def test_only_items_that_state_a_rule_may_be_hard(self) -> None:
@@ -201,7 +201,7 @@ class TestChoice:
             ("clew-hard: table\nclew-hard: code", "clew-hard twice"),
         ],
     )
-    def test_a_choice_that_makes_no_sense_is_an_error_that_names_it(self, front_matter: str, complaint: str) -> None:
+    def test_an_invalid_choice_is_an_error_that_names_it(self, front_matter: str, complaint: str) -> None:
         with pytest.raises(InvalidInput, match=complaint):
             parse(f"---\n{front_matter}\n---\n")
 
@@ -214,7 +214,7 @@ class TestChoice:
             kinds(parse("Intro.\n\nclew-hard: nonsense\nclew-hard: paragraph\n\nEnd.")) == [("lore", "paragraph")] * 3
         )
 
-    def test_keys_of_others_are_left_alone(self) -> None:
+    def test_unknown_keys_are_ignored(self) -> None:
         assert kinds(parse("---\nhard: nothing\nmy-clew-hard: x\n---\n")) == [("hard", "front_matter")]
 
 

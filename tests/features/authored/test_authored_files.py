@@ -1,4 +1,4 @@
-"""Which files the settings point at, what each is called, and what a link between them means."""
+"""Which files the settings name, what Clew calls them, and where their links lead."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def make(folder: Path, *names: str) -> None:
         path.write_text(f"text of {name}\n", "utf-8")
 
 
-def named(files: list[File]) -> dict[str, Path]:
+def by_name(files: list[File]) -> dict[str, Path]:
     names = {file.name: file.path for file in files}
     assert len(names) == len(files), "two files under one name"
     return names
@@ -35,15 +35,15 @@ def named(files: list[File]) -> dict[str, Path]:
 # --- names -------------------------------------------------------------------------------------------
 
 
-def test_a_file_goes_by_its_own_name_and_no_more_of_its_path_than_it_takes(tmp_path: Path) -> None:
+def test_a_document_name_has_only_as_much_path_as_it_needs(tmp_path: Path) -> None:
     given = ("AGENTS.md", "x/SOUL.md", "y/SOUL.md", "a/b/CLAUDE.md", "c/b/CLAUDE.md")
     make(tmp_path, *given)
     found = core_files(config(tmp_path, files=tuple(str(tmp_path / name) for name in given)))
-    assert list(named(found)) == list(given)
+    assert list(by_name(found)) == list(given)
     assert all(file.core for file in found)
 
 
-def test_a_relative_path_is_meant_from_the_data_folder_and_a_tilde_from_home(
+def test_a_relative_path_starts_at_the_data_folder_and_a_tilde_at_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, "data/AGENTS.md", "home/SOUL.md")
@@ -53,18 +53,18 @@ def test_a_relative_path_is_meant_from_the_data_folder_and_a_tilde_from_home(
     assert [file.name for file in found] == ["AGENTS.md", "SOUL.md", "X.md"]
 
 
-def test_notes_go_by_their_path_below_the_folder_and_hidden_ones_are_passed_over(tmp_path: Path) -> None:
+def test_notes_are_named_by_their_path_in_the_folder_and_hidden_ones_are_skipped(tmp_path: Path) -> None:
     make(tmp_path, "notes/b.md", "notes/sub/a.MD", "notes/c.mdx", "notes/d.txt", "notes/.e.md", "notes/.git/f.md")
     make(tmp_path, "alone.md")
     found = note_files(config(tmp_path, notes=(str(tmp_path / "notes"), str(tmp_path / "alone.md"))))
-    assert list(named(found)) == ["notes/b.md", "notes/c.mdx", "notes/sub/a.MD", "alone.md"]
+    assert list(by_name(found)) == ["notes/b.md", "notes/c.mdx", "notes/sub/a.MD", "alone.md"]
     assert not any(file.core for file in found)
 
 
 def test_notes_of_one_name_in_two_folders_are_two_documents(tmp_path: Path) -> None:
     make(tmp_path, "one/notes/x.md", "two/notes/x.md", "three/x.md", "four/x.md")
     roots = ("one/notes", "two/notes", "three/x.md", "four/x.md")
-    found = named(note_files(config(tmp_path, notes=tuple(str(tmp_path / root) for root in roots))))
+    found = by_name(note_files(config(tmp_path, notes=tuple(str(tmp_path / root) for root in roots))))
     assert list(found) == ["notes/x.md", "two/notes/x.md", "x.md", "four/x.md"]
     assert found["two/notes/x.md"] == tmp_path / "two/notes/x.md"
 
@@ -78,16 +78,16 @@ def test_a_note_never_takes_the_name_or_the_place_of_an_agents_document(tmp_path
         files=(str(link), str(tmp_path / "other/AGENTS.md")),
         notes=(str(tmp_path / "repo"), str(tmp_path / "repo"), str(tmp_path / "far/repo"), str(tmp_path / "other")),
     )
-    core, notes = named(core_files(settings)), named(note_files(settings))
+    core, notes = by_name(core_files(settings)), by_name(note_files(settings))
     assert not core.keys() & notes.keys()
     assert list(notes) == ["repo/x.md", "repo/AGENTS.md"]
     assert notes["repo/AGENTS.md"] == tmp_path / "far/repo/AGENTS.md"
 
 
-def test_a_file_name_that_is_no_text_is_shown_as_such(tmp_path: Path) -> None:
+def test_an_undecodable_file_name_is_shown_escaped(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     Path(os.fsdecode(os.fsencode(tmp_path / "notes") + b"/caf\xe9.md")).write_text("x", "utf-8")
-    assert list(named(note_files(config(tmp_path, notes=(str(tmp_path / "notes"),))))) == ["notes/caf\ufffd.md"]
+    assert list(by_name(note_files(config(tmp_path, notes=(str(tmp_path / "notes"),))))) == ["notes/caf\ufffd.md"]
 
 
 def test_too_many_notes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_too_many_notes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 # --- content -----------------------------------------------------------------------------------------
 
 
-def test_a_stamp_changes_with_content_with_place_and_with_nothing_else(tmp_path: Path) -> None:
+def test_a_stamp_changes_only_with_content_and_place(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "b.md")
     path, other = tmp_path / "a.md", tmp_path / "b.md"
     first = stamp(path)
@@ -117,7 +117,7 @@ def test_a_stamp_changes_with_content_with_place_and_with_nothing_else(tmp_path:
     assert stamp(path / "below-a-file.md") is None
 
 
-def test_a_file_that_cannot_be_looked_at_is_not_taken_for_one_that_is_gone(tmp_path: Path) -> None:
+def test_an_inaccessible_file_is_not_taken_for_a_deleted_one(tmp_path: Path) -> None:
     loop = tmp_path / "loop.md"
     loop.symlink_to(loop)
     for path in (loop, tmp_path / ("n" * 300)):
@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_looked_at_is_not_taken_for_one_that_is_gone(tmp_p
         assert str(tmp_path) not in failure.value.message
 
 
-def test_the_largest_file_is_read_and_one_byte_more_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_the_largest_size_is_read_and_one_byte_more_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "large.md"
     path.write_bytes(b"x" * MAX_FILE_BYTES)
     assert len(read_file(path).text) == MAX_FILE_BYTES
@@ -137,7 +137,7 @@ def test_the_largest_file_is_read_and_one_byte_more_is_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe- rule", b"- caf\xe9", b"- \xed\xa0\x80"])
-def test_what_is_not_utf_8_is_refused_by_name(tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_is_not_utf_8_is_refused_by_name(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "odd.md"
     path.write_bytes(data)
     with pytest.raises(InvalidInput, match=r"odd\.md is not UTF-8"):
@@ -172,7 +172,7 @@ def test_a_link_leads_to_a_known_document_or_nowhere(source: str, link: str, tar
     assert NAMES.follow(source, link) == target
 
 
-def test_of_two_documents_with_the_bare_name_a_link_takes_the_nearer_path_then_the_first_by_name() -> None:
+def test_a_bare_link_prefers_the_nearer_path_then_the_first_name() -> None:
     names = Names(["b/x.md", "a/x.md", "c/y.md"])
     assert names.follow("b/other.md", "x") == "b/x.md"
     assert names.follow("c/y.md", "x") == "a/x.md"

@@ -1,4 +1,4 @@
-"""What holds for every document and every text the lexer reads."""
+"""Properties of every document and of every text that the lexer reads."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def test_every_node_is_in_exactly_one_tier(text: str) -> None:
 
 @pytest.mark.requirement("AUTH-1")
 @given(TEXT)
-def test_the_same_document_is_always_parsed_the_same(text: str) -> None:
+def test_parsing_is_deterministic(text: str) -> None:
     assert parse(text) == parse(text)
 
 
 @pytest.mark.requirement("AUTH-1")
 @given(TEXT, st.sampled_from(["\r\n", "\r"]))
-def test_line_ends_do_not_change_what_a_document_is(text: str, line_end: str) -> None:
+def test_line_endings_do_not_change_the_nodes(text: str, line_end: str) -> None:
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     expected = [(node.tier, node.kind, node.heading) for node in parse(plain).nodes]
     found = [(node.tier, node.kind, node.heading) for node in parse(plain.replace("\n", line_end)).nodes]
@@ -70,7 +70,7 @@ def test_line_ends_do_not_change_what_a_document_is(text: str, line_end: str) ->
 
 @pytest.mark.requirement("AUTH-2")
 @given(TEXT)
-def test_norms_stand_in_order_inside_the_text_and_do_not_overlap(text: str) -> None:
+def test_norms_are_in_order_inside_the_text_and_do_not_overlap(text: str) -> None:
     reading = read(text)
     edges = [edge for norm in reading.norms for edge in (norm.start, norm.end)]
     assert edges == sorted(edges)
@@ -81,7 +81,7 @@ def test_norms_stand_in_order_inside_the_text_and_do_not_overlap(text: str) -> N
 
 @pytest.mark.requirement("AUTH-2")
 @given(TEXT)
-def test_the_scan_goes_through_a_text_once_from_left_to_right(text: str) -> None:
+def test_the_scan_reads_a_text_once_from_left_to_right(text: str) -> None:
     words = [word for sentence in sentences(text) for word in sentence.words]
     edges = [edge for word in words for edge in (word.start, word.end)]
     assert edges == sorted(edges)
@@ -102,7 +102,7 @@ def test_identifiers_and_calls_hold_no_rules(code: str) -> None:
 
 @pytest.mark.requirement("AUTH-2")
 @given(st.text(st.characters(exclude_characters="?？"), max_size=60))
-def test_a_demand_and_its_opposite_never_bind(action: str) -> None:
+def test_a_demand_with_its_opposite_is_never_binding(action: str) -> None:
     reading = read("You must push to main. You must not push to main. " + action)
     assert "push main" in reading.conflicts
     assert not reading.binding

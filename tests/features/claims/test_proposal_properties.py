@@ -1,4 +1,4 @@
-"""What holds of candidates and of closed plans for every text."""
+"""Properties of candidates and of closed plans, for every text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROLES = st.sampled_from([*Role, None])
 
 
 @given(text=TEXT, speaker=st.text(max_size=20), ts_ms=TIMES, role=ROLES)
-def test_every_text_gives_bounded_candidates_with_sound_places_and_the_same_ones_again(
+def test_candidates_are_bounded_deterministic_and_point_into_their_text(
     text: str, speaker: str, ts_ms: int, role: Role | None
 ) -> None:
     found = proposals(text, speaker, ts_ms, role)
@@ -67,14 +67,14 @@ def test_a_turn_closes_at_most_one_open_plan(text: str, whats: list[str]) -> Non
 
 
 @given(pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=6))
-def test_a_name_is_made_of_any_candidate(pieces: list[str]) -> None:
+def test_every_candidate_gets_a_name(pieces: list[str]) -> None:
     names = [key_of("session_raw:s/t", item) for item in proposals("".join(pieces), "", 0, Role.USER)]
     assert len(set(names)) == len(names)
 
 
 @settings(deadline=None, max_examples=20)
 @given(text=TEXT, piece=st.sampled_from(PIECES))
-def test_of_a_long_text_the_beginning_alone_is_read(text: str, piece: str) -> None:
+def test_only_the_beginning_of_a_long_text_is_read(text: str, piece: str) -> None:
     long = text + piece * (2 * READ_CHARS // len(piece))
     assert proposals(long, "", 0, Role.USER) == proposals(long[:READ_CHARS], "", 0, Role.USER)
 
@@ -82,5 +82,5 @@ def test_of_a_long_text_the_beginning_alone_is_read(text: str, piece: str) -> No
 @pytest.mark.parametrize(
     "piece", ["I ", "my a ", "a.b ", "`a` ", "I love a, ", '"', "'", "when ", "**a", "\n", "x", "the "]
 )
-def test_a_megabyte_of_beginnings_comes_to_an_end(piece: str) -> None:
+def test_a_megabyte_of_unfinished_clauses_is_read_in_bounded_time(piece: str) -> None:
     assert len(proposals(piece * (1_000_000 // len(piece)), "", 0, Role.USER)) <= MOST

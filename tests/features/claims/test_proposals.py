@@ -1,4 +1,4 @@
-"""What is read from a text as a candidate for a fact or a plan, and what is not."""
+"""Which candidates for facts and plans Clew reads from a text."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def the_one(text: str) -> Proposal:
         ("I spend two hours a week on piano.", ("user's time on piano", "status", "two hours a week")),
     ],
 )  # fmt: skip
-def test_a_present_state_is_read_with_the_attribute_it_is_of(text: str, expected: tuple[str, str, str]) -> None:
+def test_a_present_state_is_read_with_its_attribute(text: str, expected: tuple[str, str, str]) -> None:
     assert read(text) == [expected]
 
 
@@ -92,7 +92,7 @@ def test_a_present_state_is_read_with_the_attribute_it_is_of(text: str, expected
         ("The old importer was superseded by ingest-v2.", ("old importer", "retired_by", "ingest-v2")),
     ],
 )  # fmt: skip
-def test_each_predicate_has_its_plain_ways_of_being_said(text: str, expected: tuple[str, str, str]) -> None:
+def test_each_predicate_is_read_from_its_plain_phrases(text: str, expected: tuple[str, str, str]) -> None:
     assert read(text) == [expected]
 
 
@@ -150,7 +150,9 @@ def test_questions_conditions_denials_guesses_hearsay_quotations_and_code_give_n
         ("I'll ship it when the tests pass.", "ship it when the tests pass", None, "when the tests pass"),
     ],
 )  # fmt: skip
-def test_intent_with_a_day_or_a_condition_is_a_plan(text: str, what: str, date_ms: int | None, condition: str) -> None:
+def test_an_intention_with_a_day_or_a_condition_is_a_plan(
+    text: str, what: str, date_ms: int | None, condition: str
+) -> None:
     found = the_one(text)
     assert (found.subject, found.predicate, found.object) == ("user", PLAN, what)
     assert found.trigger is not None
@@ -170,11 +172,11 @@ def test_intent_with_a_day_or_a_condition_is_a_plan(text: str, what: str, date_m
         "I'll ask Alex.",
     ],
 )
-def test_intent_without_either_is_talk(text: str) -> None:
+def test_an_intention_without_either_is_no_plan(text: str) -> None:
     assert read(text) == []
 
 
-def test_the_lines_of_a_pasted_list_give_nothing_but_settings() -> None:
+def test_the_lines_of_a_pasted_list_give_only_settings() -> None:
     notes = "- Tool boxes now use separate colours\n- The importer is fixed\n- `accent`: `#8abeb7`"
     assert read(notes) == [("accent", "configured_as", "#8abeb7")]
     assert read("- The importer is fixed\n- I live in Porto") == [
@@ -183,19 +185,19 @@ def test_the_lines_of_a_pasted_list_give_nothing_but_settings() -> None:
     ]
 
 
-def test_the_first_person_is_the_speaker_by_name() -> None:
+def test_the_first_person_becomes_the_name_of_the_speaker() -> None:
     assert read("I love opera. My personal best is 25:50.", "Ada") == [
         ("Ada", "prefers", "opera"),
         ("Ada's personal best", "status", "25:50"),
     ]
 
 
-def test_what_a_tool_says_gives_nothing() -> None:
+def test_tool_output_gives_nothing() -> None:
     for role in (Role.TOOL_CALL, Role.TOOL_RESULT):
         assert read("I live in Porto. The build is failing.", role=role) == []
 
 
-def test_an_assistant_is_believed_less_and_not_about_itself() -> None:
+def test_an_assistant_counts_for_less_and_not_about_itself() -> None:
     text = "I love opera. I live in Porto. I'll do this tomorrow. The build is failing."
     (found,) = proposals(text, "", SAID_MS, Role.ASSISTANT)
     assert (found.subject, found.predicate, found.object) == ("build", "status", "failing")
@@ -207,32 +209,32 @@ def test_a_note_counts_as_a_users_word() -> None:
     assert read("I live in Porto.", role=None) == read("I live in Porto.", role=Role.USER)
 
 
-def test_a_day_in_the_clause_is_when_it_began() -> None:
+def test_a_day_in_the_clause_is_the_beginning_of_the_fact() -> None:
     assert the_one("I moved to Chicago yesterday.").valid_from_ms == day(2026, 3, 3)
     assert the_one("I moved to Chicago last month.").valid_from_ms == day(2026, 2, 1)
     assert the_one("I moved to Chicago.").valid_from_ms is None
 
 
-def test_the_place_of_a_candidate_is_its_clause_in_the_text_as_it_came() -> None:
+def test_the_place_of_a_candidate_is_its_clause_in_the_original_text() -> None:
     text = "Hi!\n\n-  **Well**,   I  moved to  Chicago, finally."
     found = the_one(text)
     assert text[found.start : found.end] == "I  moved to  Chicago"
 
 
-def test_the_same_said_twice_is_one_candidate_and_there_is_an_end_to_them() -> None:
+def test_a_repeated_statement_gives_one_candidate_and_their_number_is_bounded() -> None:
     assert len(proposals("I love opera. I love opera!", "", SAID_MS, Role.USER)) == 1
     many = " ".join(f"I love opera{number}." for number in range(3 * MOST))
     assert len(proposals(many, "", SAID_MS, Role.USER)) == MOST
 
 
-def test_a_candidate_is_named_by_what_it_says_and_where() -> None:
+def test_the_id_of_a_candidate_follows_from_its_content_and_place() -> None:
     found = the_one("I love opera.")
     assert key_of("session_raw:s/t", found) == key_of("session_raw:s/t", the_one("Well, I love opera!"))
     assert key_of("session_raw:s/t", found) != key_of("session_raw:s/u", found)
     assert key_of("session_raw:s/t", found) != key_of("session_raw:s/t", the_one("I love jazz."))
 
 
-def test_days_are_the_nearest_in_the_direction_asked_for() -> None:
+def test_days_resolve_to_the_nearest_one_in_the_requested_direction() -> None:
     assert day_ahead("on 2 March", SAID_MS) == day(2027, 3, 2)
     assert day_before("on 2 March", SAID_MS) == day(2026, 3, 2)
     assert day_ahead("on 29 February", day(2027, 12, 1)) == day(2028, 2, 29)

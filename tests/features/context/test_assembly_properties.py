@@ -1,4 +1,4 @@
-"""What holds for every context: whatever the budget, the shares, the rules, the turns and the memories."""
+"""Properties of every context, for any budget, shares, rules, turns and memories."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROLES = st.sampled_from(["user", "assistant", "tool_call", "tool_result", "syste
 
 @dataclass(frozen=True)
 class World:
-    """Everything a context may be made from, by size in words."""
+    """Everything that a context may consist of, by size in words."""
 
     budget: int
     hard: list[int]
@@ -74,7 +74,7 @@ def _words(start: str, count: int) -> str:
 
 
 @contextmanager
-def opened(world: World) -> Iterator[Memory]:
+def open_engine(world: World) -> Iterator[Memory]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "AGENTS.md")
         items = [f"- {_words(f'hard {place}', size)}\n" for place, size in enumerate(world.hard)]
@@ -103,7 +103,7 @@ def opened(world: World) -> Iterator[Memory]:
             yield memory
 
 
-def assembled(memory: Memory, world: World, query: str = QUERY) -> Context:
+def assemble_context(memory: Memory, world: World, query: str = QUERY) -> Context:
     return memory.assemble("s", query=query, messages=world.messages, user_id="ana", budget_tokens=world.budget)
 
 
@@ -119,8 +119,8 @@ def is_over(context: Context) -> bool:
 @settings(max_examples=effort(40, 300), deadline=None)
 @given(WORLDS)
 def test_a_context_keeps_to_its_budget_or_says_why_it_cannot(world: World) -> None:
-    with opened(world) as memory:
-        context = assembled(memory, world)
+    with open_engine(world) as memory:
+        context = assemble_context(memory, world)
         sections = by_name(context)
         assert list(sections) == ["hard", "soft", "tail", "guidance", "recalled"]
         assert context.used_tokens == sum(section.used_tokens for section in context.sections)
@@ -134,7 +134,7 @@ def test_a_context_keeps_to_its_budget_or_says_why_it_cannot(world: World) -> No
 
 
 def assert_honest(memory: Memory, context: Context, sections: dict[str, Section]) -> None:
-    """What would be sent takes no more tokens than the receipt says."""
+    """The text to send takes no more tokens than the receipt says."""
     count = memory._parts.counter.estimate
     if context.authored_text:
         assert count(context.authored_text) + 4 <= sections["hard"].used_tokens + sections["soft"].used_tokens
@@ -146,7 +146,7 @@ def assert_honest(memory: Memory, context: Context, sections: dict[str, Section]
 
 
 def assert_cited_by_number(text: str, hits: Sequence[Hit]) -> None:
-    """The lines are numbered in the order of the hits, and name a record where it can be opened for more."""
+    """The lines have the numbers of the hits in order, and name the record if it holds more text."""
     for number, (line, hit) in enumerate(zip(text.split("\n")[1:-1], hits, strict=True), 1):
         said = read(line)
         assert said["n"] == number
@@ -159,10 +159,10 @@ def assert_cited_by_number(text: str, hits: Sequence[Hit]) -> None:
 @pytest.mark.requirement("CONT-1", "CONT-8")
 @settings(max_examples=effort(40, 300), deadline=None)
 @given(WORLDS)
-def test_hard_text_and_base_are_always_whole_and_the_rest_is_cut_at_its_end(world: World) -> None:
-    with opened(world) as memory:
+def test_hard_text_and_base_are_always_whole_and_other_sections_are_cut_at_the_end(world: World) -> None:
+    with open_engine(world) as memory:
         given_messages = world.messages
-        context = assembled(memory, world)
+        context = assemble_context(memory, world)
         texts = [message.text for message in given_messages]
         kept = [message.text for message in context.messages]
         assert kept == texts[len(texts) - len(kept) :]
@@ -178,9 +178,9 @@ def test_hard_text_and_base_are_always_whole_and_the_rest_is_cut_at_its_end(worl
 
 @settings(max_examples=effort(30, 200), deadline=None)
 @given(WORLDS)
-def test_what_memory_has_to_say_never_changes_rules_or_tail(world: World) -> None:
-    with opened(world) as memory:
-        asked, unasked = assembled(memory, world), assembled(memory, world, OTHER_QUERY)
+def test_memories_never_change_rules_or_tail(world: World) -> None:
+    with open_engine(world) as memory:
+        asked, unasked = assemble_context(memory, world), assemble_context(memory, world, OTHER_QUERY)
         assert asked.sections[:3] == unasked.sections[:3]
         assert asked.messages == unasked.messages
         assert asked.authored_text == unasked.authored_text
@@ -190,9 +190,9 @@ def test_what_memory_has_to_say_never_changes_rules_or_tail(world: World) -> Non
 @pytest.mark.requirement("GUIDE-3")
 @settings(max_examples=effort(30, 200), deadline=None)
 @given(WORLDS)
-def test_a_lower_section_never_takes_what_a_higher_one_could_have_used(world: World) -> None:
-    with opened(world) as memory:
-        context = assembled(memory, world)
+def test_a_lower_section_never_takes_room_that_a_higher_one_could_use(world: World) -> None:
+    with open_engine(world) as memory:
+        context = assemble_context(memory, world)
         if is_over(context):
             return
         sections = by_name(context)
@@ -208,11 +208,11 @@ def test_a_lower_section_never_takes_what_a_higher_one_could_have_used(world: Wo
 @pytest.mark.requirement("RANK-3", "RANK-4")
 @settings(max_examples=effort(20, 150), deadline=None)
 @given(WORLDS)
-def test_the_same_question_gets_the_same_context_and_only_what_is_in_it_was_used(world: World) -> None:
-    with opened(world) as memory:
-        first = assembled(memory, world)
+def test_the_same_question_gets_the_same_context_and_only_its_records_count_as_used(world: World) -> None:
+    with open_engine(world) as memory:
+        first = assemble_context(memory, world)
         used = {record.id for record in memory.list("user:ana").records if record.access_count}
         assert used == {hit.record.id for hit in first.recalled if hit.record.collection == "user:ana"}
-        with opened(world) as other:
-            second = assembled(other, world)
+        with open_engine(world) as other:
+            second = assemble_context(other, world)
         assert first == second

@@ -1,4 +1,4 @@
-"""A compacted session in a context: its summaries stand where its turns stood, the same here and through a daemon."""
+"""A compacted session in a context: summaries replace turns, the same here and through a daemon."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def api(request: pytest.FixtureRequest) -> Iterator[MemoryApi]:
 
 @pytest.fixture
 def sid(api: MemoryApi, request: pytest.FixtureRequest) -> str:
-    """A session all but whose newest turns have left the active view."""
+    """A session with only its newest turns left in the active view."""
     session_id: str = request.node.name
     api.ingest_batch(session_id, conversation())
     assert api.call(Compact(session_id=session_id, force=True)).did_compact
@@ -57,7 +57,7 @@ def recalled_ids(context: Context) -> set[str]:
     return {hit.record.id for hit in context.recalled}
 
 
-def test_every_summary_of_the_view_is_there_though_nobody_asked_for_it(api: MemoryApi, sid: str) -> None:
+def test_every_summary_of_the_view_is_in_the_context_whatever_the_question(api: MemoryApi, sid: str) -> None:
     summaries, _ = view(api, sid)
     context = api.assemble(sid, query=UNRELATED)
     assert summaries
@@ -65,7 +65,7 @@ def test_every_summary_of_the_view_is_there_though_nobody_asked_for_it(api: Memo
     assert context.used_tokens <= context.budget_tokens
 
 
-def test_what_answers_the_question_comes_before_what_was_not_asked_for(api: MemoryApi, sid: str) -> None:
+def test_answers_to_the_question_come_before_other_summaries(api: MemoryApi, sid: str) -> None:
     api.put("global", f"note-{sid}", "Fans of the cluster are ordered from the depot in Ghent.")
     context = api.assemble(sid, query="Where are fans of the cluster ordered?")
     asked = [hit.scores.score > 0 for hit in context.recalled]
@@ -73,7 +73,7 @@ def test_what_answers_the_question_comes_before_what_was_not_asked_for(api: Memo
     assert asked == sorted(asked, reverse=True)
 
 
-def test_given_messages_that_a_summary_stands_for_are_left_to_it(api: MemoryApi, sid: str) -> None:
+def test_given_messages_that_a_summary_covers_are_left_out(api: MemoryApi, sid: str) -> None:
     summaries, turns = view(api, sid)
     context = api.assemble(sid, query=UNRELATED, messages=conversation(), since=TS, budget_tokens=32_000)
     kept = [message.id for message in context.messages]
@@ -88,8 +88,8 @@ def test_messages_that_were_never_stored_are_all_kept(api: MemoryApi, sid: str) 
     assert [message.id for message in context.messages][-30:] == [message.id for message in fresh]
 
 
-def test_summaries_from_before_a_conversation_began_are_not_part_of_it(api: MemoryApi, sid: str) -> None:
-    """What a vector happens to find likely may be recalled all the same; nothing stands there unasked."""
+def test_summaries_from_before_the_conversation_need_a_match(api: MemoryApi, sid: str) -> None:
+    """A vector may still find one by its similarity; none is included without a match."""
     later = TS + TURNS * MINUTE_MS
     for context in (
         api.assemble(sid, query=UNRELATED, messages=[], since=later),
@@ -98,14 +98,14 @@ def test_summaries_from_before_a_conversation_began_are_not_part_of_it(api: Memo
         assert all(hit.scores.score > 0 for hit in context.recalled)
 
 
-def test_a_small_budget_is_kept_with_summaries_too(api: MemoryApi, sid: str) -> None:
+def test_a_context_with_summaries_keeps_a_small_budget(api: MemoryApi, sid: str) -> None:
     for budget in (64, 200, 400, 900):
         context = api.assemble(sid, query=UNRELATED, messages=[], since=TS, budget_tokens=budget)
         assert context.used_tokens <= budget
 
 
-def test_the_best_summaries_find_room_before_single_turns(api: MemoryApi, sid: str) -> None:
-    """A user's own turns are recalled by themselves; they must not take the place of what leads to the rest."""
+def test_the_best_summaries_get_room_before_single_turns(api: MemoryApi, sid: str) -> None:
+    """A user's own turns are hits too. They must not displace the summaries, which lead to all the rest."""
     mine, user = sid[-8:], "keeper of the harbour"
     api.ingest_batch(mine, herons(), user_id=user)
     assert api.call(Compact(session_id=mine, force=True)).did_compact
@@ -126,7 +126,7 @@ def herons() -> list[Message]:
 
 
 def test_an_expansion_uses_the_room_it_has(api: MemoryApi, sid: str) -> None:
-    """Whatever it leaves closed would not have fitted beside what it shows."""
+    """No summary that stays closed would still have fitted."""
     summaries, _ = view(api, sid)
     opened = api.expand(sid, *summaries, query="loud fan", budget_tokens=400)
     whole = api.expand(sid, *summaries)
@@ -135,7 +135,7 @@ def test_an_expansion_uses_the_room_it_has(api: MemoryApi, sid: str) -> None:
     assert 400 - 2 * a_turn < opened.tokens <= 400
 
 
-def test_what_is_small_enough_is_opened_though_the_best_is_not(api: MemoryApi, sid: str) -> None:
+def test_a_small_turn_is_shown_if_the_best_one_does_not_fit(api: MemoryApi, sid: str) -> None:
     small, large = "The heron is back.", "The heron on the harbour wall " + "watches the boats and " * 12 + "waits."
     long, session_id = [small, large, *(turn.text for turn in conversation()[:18])], sid[-8:] + "-h"
     api.ingest_batch(session_id, [Message(role="user", text=text, ts=TS) for text in long])
@@ -148,7 +148,7 @@ def test_what_is_small_enough_is_opened_though_the_best_is_not(api: MemoryApi, s
     assert api.expand(session_id, *summaries, budget_tokens=10).tokens == 0
 
 
-def test_times_that_go_back_and_forth_cost_an_expansion_a_few_renderings_and_not_one_a_turn(
+def test_unordered_times_cost_an_expansion_only_a_few_renderings(
     api: MemoryApi, sid: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session_id, day_ms = sid[-8:] + "-t", 86_400_000

@@ -26,7 +26,7 @@ def open_lexical(open_memory: OpenMemory) -> Open:
     return lambda **settings: open_memory(**{"tokenizer": "estimate"} | settings)
 
 
-def recalled(memory: Memory, query: str, **given: object) -> list[Hit]:
+def recall_hits(memory: Memory, query: str, **given: object) -> list[Hit]:
     return list(memory.assemble("s", query=query, user_id="ana", **given).recalled)  # type: ignore[arg-type]
 
 
@@ -39,20 +39,20 @@ def put(memory: Memory, id: str, text: str, ts_ms: int = NOW_MS, provenance: Pro
 
 
 @pytest.mark.requirement("RANK-2")
-def test_use_is_measured_beside_the_most_used_candidate() -> None:
+def test_use_is_relative_to_the_most_used_candidate() -> None:
     assert use_share(0, 0) == use_share(0, 100) == 0.0
     assert use_share(3, 7) == pytest.approx(math.log(4) / math.log(9))
     assert use_share(7, 7) < 1.0
 
 
 @pytest.mark.requirement("RANK-2")
-def test_standing_is_the_weighted_sum_of_age_use_and_origin() -> None:
+def test_standing_is_the_weighted_sum_of_age_use_and_authority() -> None:
     weights = ContextWeights.normalised(2.0, 0.5, 0.5)  # clamped to 1, 0.5, 0.5
     assert standing(1.0, 0.0, 0.4, weights) == pytest.approx(0.5 + 0.25 * 0.4)
 
 
 @pytest.mark.requirement("RANK-2")
-def test_the_share_of_the_querys_words_lifts_a_score_by_its_influence() -> None:
+def test_a_score_rises_with_the_share_of_query_words_by_their_influence() -> None:
     assert context_score(0.5, 0.8, 0.0) == pytest.approx(0.4 / 1.3)
     assert context_score(0.5, 0.8, 0.5) == pytest.approx(0.4 * 1.15 / 1.3)
     assert context_score(-0.5, 0.8, 1.0) == 0.0
@@ -67,19 +67,19 @@ def test_a_summary_loses_half_of_its_score_with_all_of_its_confidence() -> None:
 
 
 @pytest.mark.requirement("RANK-1", "RANK-2")
-def test_every_score_is_shown_and_makes_the_score_of_the_hit(open_lexical: Open) -> None:
+def test_every_partial_score_is_shown_and_they_make_the_score_of_the_hit(open_lexical: Open) -> None:
     memory = open_lexical(context_weights=(0.2, 0.3, 0.5), recall_min_similarity=0.0)
     put(memory, "1", "the pelican feeds at dawn", NOW_MS - 50_000_000)
     put(memory, "2", "the pelican sleeps at noon")
     memory.touch({"user:ana": ["1", "1"]})
-    for hit in recalled(memory, "pelican feeds dawn"):
+    for hit in recall_hits(memory, "pelican feeds dawn"):
         scores = hit.scores
         assert scores.use is not None
         assert scores.authority == 0.9
         stands = 0.2 * scores.recency + 0.3 * scores.use + 0.5 * 0.9
         emphasis = (1 + 0.3 * scores.keywords) / 1.3
         assert scores.score == pytest.approx(stands * scores.similarity * emphasis, rel=1e-5)
-    first, second = recalled(memory, "pelican feeds dawn")
+    first, second = recall_hits(memory, "pelican feeds dawn")
     assert (first.record.id, first.scores.keywords) == ("1", 1.0)
     assert second.scores.keywords == pytest.approx(1 / 3)
 
@@ -98,7 +98,7 @@ def test_the_weights_decide_between_age_use_and_origin(
     put(memory, "used", "the pelican feeds", old, Provenance.TOOL_OUTPUT)
     put(memory, "memory", "the pelican feeds", old, Provenance.MEMORY)
     memory.touch({"user:ana": ["used", "used", "used"]})
-    assert recalled(memory, "pelican feeds")[0].record.id == first
+    assert recall_hits(memory, "pelican feeds")[0].record.id == first
 
 
 @pytest.mark.requirement("RANK-3")
@@ -106,13 +106,13 @@ def test_equal_scores_come_newest_first_then_by_id(open_lexical: Open) -> None:
     memory = open_lexical(context_weights=(0.0, 0.0, 1.0))
     for name, ts_ms in (("c", 5), ("a", 5), ("b", 9), ("d", 1)):
         put(memory, name, "the pelican feeds", ts_ms)
-    orders = [[hit.record.id for hit in recalled(memory, "pelican feeds", budget_tokens=4000)] for _ in range(3)]
+    orders = [[hit.record.id for hit in recall_hits(memory, "pelican feeds", budget_tokens=4000)] for _ in range(3)]
     assert orders == [["b", "a", "c", "d"]] * 3
 
 
 @pytest.mark.requirement("RANK-3")
 def test_the_same_store_query_and_clock_give_the_same_context_after_a_restart(open_lexical: Open) -> None:
-    first = open_lexical(context_weights=(0.5, 0.0, 0.5))  # uses are counted, and count for nothing here
+    first = open_lexical(context_weights=(0.5, 0.0, 0.5))  # Clew counts uses, but they have no weight here
     for number in range(40):
         put(first, str(number), f"pelican {number % 5} feeds {number % 3} times", NOW_MS - number % 4)
     one = first.assemble("s", query="pelican 3 feeds 2 times", user_id="ana")
@@ -123,7 +123,7 @@ def test_the_same_store_query_and_clock_give_the_same_context_after_a_restart(op
 
 
 @pytest.mark.requirement("RANK-2")
-def test_a_summary_of_low_confidence_falls_behind_in_contexts_and_in_search(open_lexical: Open) -> None:
+def test_a_summary_of_low_confidence_ranks_lower_in_contexts_and_searches(open_lexical: Open) -> None:
     memory = open_lexical()
     for name, confidence in (("poor", 0.1), ("good", 0.95)):
         memory.ingest("s", "user", f"something about {name}", id=f"turn-{name}")
@@ -154,16 +154,16 @@ def summary(id: str, confidence: float, source: str) -> NewSummary:
 
 
 @pytest.mark.requirement("RANK-2")
-def test_a_claim_in_metadata_to_be_a_summary_or_to_have_authority_changes_nothing(open_lexical: Open) -> None:
+def test_metadata_cannot_make_a_record_a_summary_or_give_it_authority(open_lexical: Open) -> None:
     memory = open_lexical()
     claims = {"type": "summary", "level": 1, "confidence": 0.0, "authority": 1.0, "hop_targets": ["AGENTS.md"]}
     memory.put("user:ana", "1", "the pelican feeds", claims)
-    (hit,) = recalled(memory, "pelican feeds")
+    (hit,) = recall_hits(memory, "pelican feeds")
     assert (hit.scores.quality, hit.scores.authority, hit.scores.linked_from) == (1.0, 0.9, None)
 
 
 @pytest.mark.requirement("RANK-4")
-def test_only_what_entered_the_context_counts_as_used_not_what_had_no_room(open_lexical: Open) -> None:
+def test_only_records_in_the_context_count_as_used(open_lexical: Open) -> None:
     memory = open_lexical()
     for number in range(30):
         put(memory, str(number), f"the pelican number {number} feeds at dawn near the old pier")
@@ -178,23 +178,21 @@ def test_only_what_entered_the_context_counts_as_used_not_what_had_no_room(open_
 
 
 @pytest.mark.requirement("RANK-2")
-def test_nothing_below_the_threshold_is_recalled_and_no_more_than_the_settings_allow(open_lexical: Open) -> None:
+def test_recall_respects_the_threshold_and_the_largest_number_of_hits(open_lexical: Open) -> None:
     strict = open_lexical(recall_min_similarity=1.0)
     put(strict, "1", "the pelican feeds at dawn")
-    assert recalled(strict, "pelican walrus heron") == []
-    assert len(recalled(strict, "pelican feeds heron")) == 1  # without vectors, half the likeness is enough
+    assert recall_hits(strict, "pelican walrus heron") == []
+    assert len(recall_hits(strict, "pelican feeds heron")) == 1  # without vectors, half the similarity is enough
     strict.close()
     few = open_lexical(recall_items=2, recall_min_similarity=0.0)
     put(few, "2", "the pelican sleeps")
     put(few, "3", "the pelican flies")
-    assert len(recalled(few, "pelican")) == 2
+    assert len(recall_hits(few, "pelican")) == 2
 
 
 @pytest.mark.requirement("RANK-2")
 @pytest.mark.parametrize("query", ["", " ", "\0", "the of and", "?!", "\ud83d\ude00", "𓀀" * 5000, "a" * 100_000])
-def test_a_query_that_asks_for_nothing_gets_a_context_all_the_same(
-    open_lexical: Open, clock: FixedClock, query: str
-) -> None:
+def test_an_empty_query_still_gets_a_context(open_lexical: Open, clock: FixedClock, query: str) -> None:
     memory = open_lexical()
     put(memory, "1", "the pelican feeds at dawn", NOW_MS + 10**9)
     clock.ms = 0

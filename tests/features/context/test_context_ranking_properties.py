@@ -1,4 +1,4 @@
-"""What holds for every score, whatever it is made from."""
+"""Properties of every score, for any inputs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_weights_of_a_context_are_clamped_and_sum_to_one(recent: float, use: flo
 
 
 @pytest.mark.parametrize("nothing", [0.0, -1.0, math.nan, math.inf, -math.inf])
-def test_weights_that_say_nothing_leave_what_is_said_by_origin_and_by_likeness(nothing: float) -> None:
+def test_invalid_weights_leave_only_authority_and_similarity(nothing: float) -> None:
     assert ContextWeights.normalised(nothing, nothing, nothing) == ContextWeights(0.0, 0.0, 1.0)
     assert Weights.normalised(nothing, nothing, nothing) == Weights(1.0, 0.0, 0.0)
 
@@ -63,7 +63,7 @@ def test_standing_is_in_the_unit_interval(recent: float, use: float, authority: 
 
 
 @given(UNIT, UNIT, UNIT, WEIGHTS)
-def test_standing_lies_between_the_least_and_the_most_it_is_made_of(
+def test_standing_lies_between_its_smallest_and_largest_part(
     recent: float, use: float, authority: float, weights: ContextWeights
 ) -> None:
     value = standing(recent, use, authority, weights)
@@ -85,7 +85,7 @@ def test_more_use_never_counts_for_less(one: int, other: int, most: int) -> None
 
 
 @given(ANY, ANY, ANY, ANY)
-def test_a_score_in_a_context_is_in_the_unit_interval(
+def test_a_context_score_is_in_the_unit_interval(
     similarity: float, stands: float, keywords: float, decay: float
 ) -> None:
     score = context_score(similarity, stands, keywords)
@@ -95,9 +95,7 @@ def test_a_score_in_a_context_is_in_the_unit_interval(
 
 
 @given(UNIT, UNIT, UNIT, UNIT)
-def test_a_score_rises_with_each_thing_it_is_made_of(
-    similarity: float, stands: float, one: float, other: float
-) -> None:
+def test_a_score_rises_with_each_of_its_parts(similarity: float, stands: float, one: float, other: float) -> None:
     low, high = sorted((one, other))
     slack = 1e-12
     assert context_score(similarity, stands, low) <= context_score(similarity, stands, high) + slack
@@ -107,7 +105,7 @@ def test_a_score_rises_with_each_thing_it_is_made_of(
 
 
 @given(UNIT, UNIT, UNIT)
-def test_the_words_of_the_query_lift_a_score_but_never_above_its_likeness(
+def test_query_words_raise_a_score_but_never_above_the_similarity(
     similarity: float, stands: float, keywords: float
 ) -> None:
     assert context_score(similarity, stands, keywords) <= similarity * stands + 1e-12
@@ -115,23 +113,19 @@ def test_the_words_of_the_query_lift_a_score_but_never_above_its_likeness(
 
 
 @given(LANE, st.none() | LANE, ANY)
-def test_the_fusion_of_any_lanes_is_in_the_unit_interval(
-    lexical: np.ndarray, dense: np.ndarray | None, exact: float
-) -> None:
+def test_any_fusion_is_in_the_unit_interval(lexical: np.ndarray, dense: np.ndarray | None, exact: float) -> None:
     with np.errstate(invalid="ignore", over="ignore"):
         assert all_unit(fuse(lexical, dense, exact))
 
 
 @given(TIMES, st.integers(-(2**50), 2**50), ANY)
-def test_recency_is_in_the_unit_interval_whatever_the_clock_and_the_decay_say(
-    times: np.ndarray, now: int, decay: float
-) -> None:
+def test_recency_is_in_the_unit_interval_for_any_clock_and_decay(times: np.ndarray, now: int, decay: float) -> None:
     with np.errstate(over="ignore"):
         assert all_unit(recency(times, now, decay))
 
 
 @given(LANE)
-def test_what_is_no_number_becomes_nothing(values: np.ndarray) -> None:
+def test_a_value_that_is_not_a_number_becomes_zero(values: np.ndarray) -> None:
     before = values.copy()
     clamped = unit(values)
     assert all_unit(clamped)
@@ -139,7 +133,7 @@ def test_what_is_no_number_becomes_nothing(values: np.ndarray) -> None:
     assert np.array_equal(values, before, equal_nan=True)
 
 
-def test_every_origin_has_an_authority_and_only_the_operators_is_whole() -> None:
+def test_every_provenance_has_an_authority_and_only_the_operators_is_full() -> None:
     assert AUTHORITY_OF_PROVENANCE.keys() == set(Provenance)
     assert [origin for origin, value in AUTHORITY_OF_PROVENANCE.items() if value == 1.0] == [Provenance.AUTHORED]
     assert min(AUTHORITY_OF_PROVENANCE, key=AUTHORITY_OF_PROVENANCE.__getitem__) is Provenance.TOOL_OUTPUT

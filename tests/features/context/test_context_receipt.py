@@ -1,4 +1,4 @@
-"""A context explains itself: what each section was allowed, took and left out, and what went wrong."""
+"""The receipt of a context: what each section could take, took and left out, and what went wrong."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Open = Callable[..., Memory]
 
 @pytest.fixture
 def open_full(open_memory: OpenMemory, tmp_path: Path) -> Open:
-    """An engine with something for every section."""
+    """An engine with content for every section."""
     path = tmp_path / "AGENTS.md"
     path.write_text(RULES_FILE, "utf-8")
 
@@ -62,7 +62,7 @@ def by_name(context: Context) -> dict[str, Section]:
 
 
 @pytest.mark.requirement("CONT-3", "CONT-6")
-def test_every_section_says_what_it_was_allowed_took_and_holds(open_full: Open) -> None:
+def test_every_section_reports_its_allowance_its_use_and_its_content(open_full: Open) -> None:
     context = open_full().assemble("s", query=QUERY, user_id="ana", budget_tokens=1500, messages=newest())
     sections = by_name(context)
     assert list(sections) == SECTIONS
@@ -111,8 +111,8 @@ def test_the_parts_of_a_context_come_in_order_and_only_the_operator_speaks_as_th
 
 
 @pytest.mark.requirement("CONT-3")
-def test_what_the_sections_hold_costs_no_more_than_they_say(open_full: Open) -> None:
-    """Counted by what a chat API would be sent, with a real tokenizer where one is installed."""
+def test_the_content_of_the_sections_costs_no_more_than_they_report(open_full: Open) -> None:
+    """Count the messages for a chat API, with a real tokenizer if one is installed."""
     memory = open_full(tokenizer="auto")
     count = memory._parts.counter.estimate
     context = memory.assemble("s", query=QUERY, user_id="ana", messages=newest())
@@ -127,7 +127,7 @@ def test_what_the_sections_hold_costs_no_more_than_they_say(open_full: Open) -> 
 
 
 @pytest.mark.requirement("CONT-4", "CONT-5")
-def test_hard_text_and_base_over_the_budget_are_held_and_said(open_full: Open, tmp_path: Path) -> None:
+def test_hard_text_and_base_over_the_budget_are_kept_and_reported(open_full: Open, tmp_path: Path) -> None:
     memory = open_full()
     (tmp_path / "AGENTS.md").write_text("- Never push to main, not even on a Sunday.\n" * 40 + "\n> Soft.\n", "utf-8")
     context = memory.assemble("s", query=QUERY, user_id="ana", budget_tokens=100)
@@ -143,8 +143,8 @@ def test_hard_text_and_base_over_the_budget_are_held_and_said(open_full: Open, t
 
 
 @pytest.mark.requirement("CONT-1", "CONT-3")
-def test_turns_that_rules_push_out_of_the_tail_can_be_recalled(open_full: Open, tmp_path: Path) -> None:
-    """Where the tail may take all of the budget, rules cut it short; what it loses must not be lost to memory."""
+def test_turns_that_rules_displace_from_the_tail_can_be_recalled(open_full: Open, tmp_path: Path) -> None:
+    """If the tail may take the whole budget, rules shorten it; recall must still find the turns it loses."""
     rules = "- Never push to main, not even on a Sunday in the rain.\n" * 12
     (tmp_path / "AGENTS.md").write_text(rules, "utf-8")
     memory = open_full(tail_share=1.0, authored_hard_share=1.0)
@@ -170,7 +170,7 @@ def test_turns_that_rules_push_out_of_the_tail_can_be_recalled(open_full: Open, 
 
 
 @pytest.mark.requirement("CONT-8")
-def test_the_callers_messages_are_not_changed_and_come_back_as_they_were(open_full: Open) -> None:
+def test_the_callers_messages_come_back_unchanged(open_full: Open) -> None:
     given = [
         Message(role="user", text="Look at </earlier_guidance> \0\u2028 this.", id="1", metadata={"a": [1]}),
         Message(role="assistant", text="", tool_call_ids=("c1", "c2"), speaker="Bot"),
@@ -186,7 +186,7 @@ def test_the_callers_messages_are_not_changed_and_come_back_as_they_were(open_fu
 
 
 @pytest.mark.requirement("CONT-8")
-def test_the_question_is_the_users_and_not_a_tools(open_full: Open) -> None:
+def test_the_question_is_the_users_words_and_not_a_tools(open_full: Open) -> None:
     given = [
         Message(role="user", text=QUERY),
         Message(role="assistant", text="Looking.", tool_call_ids=("c1",)),
@@ -221,7 +221,7 @@ PARTS = {
 
 @pytest.mark.requirement("CONT-8")
 @pytest.mark.parametrize(("owner", "name", "reason"), PARTS.values(), ids=PARTS)
-def test_whatever_fails_of_memory_the_turns_stand_and_the_reason_is_said(
+def test_a_failing_part_of_memory_leaves_the_turns_and_gives_a_reason(
     open_full: Open, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, reason: str
 ) -> None:
     memory = open_full()
@@ -242,7 +242,7 @@ class Deaf(HashingEmbedder):
 
 
 @pytest.mark.requirement("CONT-8")
-def test_without_an_embedder_a_context_is_made_by_words_and_says_so(open_full: Open) -> None:
+def test_without_an_embedder_a_context_is_made_from_words_and_says_so(open_full: Open) -> None:
     memory = open_full(Deaf())
     assert memory.flush().ok
     context = memory.assemble("s", query=QUERY, user_id="ana", messages=newest())
@@ -252,7 +252,7 @@ def test_without_an_embedder_a_context_is_made_by_words_and_says_so(open_full: O
 
 
 @pytest.mark.requirement("CONT-8")
-def test_rules_stay_when_the_store_fails_while_a_file_changes(
+def test_rules_stay_if_the_store_fails_during_a_change_of_a_file(
     open_full: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_full()
@@ -274,7 +274,7 @@ def test_rules_stay_when_the_store_fails_while_a_file_changes(
 
 
 @pytest.mark.requirement("AUTH-4")
-def test_trouble_with_a_file_is_told_by_the_name_it_goes_by_and_can_be_sent(open_full: Open, tmp_path: Path) -> None:
+def test_trouble_with_a_file_is_reported_under_its_shown_name(open_full: Open, tmp_path: Path) -> None:
     names = (b"one/AGENTS.md", b"two/AGENTS.md", b"notes/caf\xe9.md")
     paths = [Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)) for name in names]
     for path in paths:
@@ -292,7 +292,7 @@ def test_trouble_with_a_file_is_told_by_the_name_it_goes_by_and_can_be_sent(open
 
 
 @pytest.mark.requirement("AUTH-5")
-def test_too_many_notes_are_said_and_those_that_are_known_stay(
+def test_too_many_notes_are_reported_and_the_known_ones_stay(
     open_full: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "notes"
@@ -359,7 +359,7 @@ def test_after_a_compaction_the_tail_is_what_the_view_still_shows(open_memory: O
 
 
 @pytest.mark.requirement("CONT-1")
-def test_a_base_that_asks_for_more_than_the_view_shows_takes_it_from_the_history(open_memory: OpenMemory) -> None:
+def test_a_base_longer_than_the_view_takes_turns_from_the_history(open_memory: OpenMemory) -> None:
     with open_memory(tail_min_turns=2) as memory:
         for number in range(40):
             memory.ingest(
@@ -375,7 +375,7 @@ def test_a_base_that_asks_for_more_than_the_view_shows_takes_it_from_the_history
 
 @pytest.mark.requirement("CONT-6")
 @pytest.mark.parametrize(("words", "is_whole"), [(150, True), (400, False)])
-def test_a_text_that_takes_less_than_half_of_the_recall_stands_whole_and_a_longer_one_shows_its_cut(
+def test_recall_shows_a_text_below_half_its_room_whole_and_marks_a_longer_one_as_cut(
     open_memory: OpenMemory, words: int, is_whole: bool
 ) -> None:
     memory = open_memory(tokenizer="estimate")
@@ -389,7 +389,7 @@ def test_a_text_that_takes_less_than_half_of_the_recall_stands_whole_and_a_longe
     assert "on Monday" in context.recalled_text
 
 
-# --- a passing limit ---------------------------------------------------------------------------------
+# --- a limit for one call ----------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("CONT-3", "CONT-5")

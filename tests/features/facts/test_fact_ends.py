@@ -1,4 +1,4 @@
-"""Turns that say that something holds no longer: Clew proposes the end of a known fact."""
+"""A turn says that something no longer holds: Clew proposes to end the known fact."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def accept_all(memory: MemoryApi) -> None:
         memory.facts_accept("ann", proposal.source, proposal.id)
 
 
-def holding(memory: MemoryApi) -> list[str]:
+def current_texts(memory: MemoryApi) -> list[str]:
     return [fact.text for fact in memory.facts_current(user_id="ann").facts]
 
 
@@ -50,7 +50,7 @@ def holding(memory: MemoryApi) -> list[str]:
         ("I used to work at Acme.", "user's job", "status", "Acme"),
     ],
 )
-def test_the_end_of_a_fact_is_read_as_the_fact_that_ends(text: str, subject: str, predicate: str, object_: str) -> None:
+def test_a_text_that_ends_a_fact_names_that_fact(text: str, subject: str, predicate: str, object_: str) -> None:
     (found,) = proposals(text, "", NOW_MS, Role.USER)
     assert (found.subject, found.predicate, found.object, found.ends) == (subject, predicate, object_, True)
 
@@ -66,20 +66,20 @@ def test_the_end_of_a_fact_is_read_as_the_fact_that_ends(text: str, subject: str
         "> We moved off Kafka.",
     ],
 )
-def test_what_is_asked_supposed_quoted_or_hearsay_ends_nothing(text: str) -> None:
+def test_questions_suppositions_quotes_and_hearsay_end_no_fact(text: str) -> None:
     assert not any(found.ends for found in proposals(text, "", NOW_MS, Role.USER))
 
 
-def test_accepting_the_end_of_a_fact_takes_it_back_from_that_day_on(memory: Memory) -> None:
+def test_accepting_an_end_closes_the_fact_on_that_day(memory: Memory) -> None:
     tell(memory, "t1", "Kestrel uses PostgreSQL.", before_ms=30 * DAY_MS)
     accept_all(memory)
     tell(memory, "t2", "Kestrel no longer uses PostgreSQL.", before_ms=2 * DAY_MS)
     (proposal,) = queue(memory)
     (ended,) = proposal.ends
     assert "PostgreSQL" in ended.text
-    assert holding(memory)
+    assert current_texts(memory)
     memory.facts_accept("ann", proposal.source, proposal.id)
-    assert holding(memory) == []
+    assert current_texts(memory) == []
     assert queue(memory) == []
     (then,) = memory.facts_as_of(NOW_MS - 3 * DAY_MS, user_id="ann").facts
     assert then.id == ended.id
@@ -87,7 +87,7 @@ def test_accepting_the_end_of_a_fact_takes_it_back_from_that_day_on(memory: Memo
         memory.facts_accept("ann", proposal.source, proposal.id)
 
 
-def test_the_end_of_something_that_nobody_wrote_down_is_not_proposed(memory: Memory) -> None:
+def test_the_end_of_an_unknown_fact_is_not_proposed(memory: Memory) -> None:
     tell(memory, "t1", "We moved off Kafka.")
     assert queue(memory) == []
     assert memory.facts_propose("We moved off Kafka.", user_id="ann").proposals == ()
@@ -100,18 +100,18 @@ def test_a_declined_end_is_not_proposed_again(memory: Memory) -> None:
     (proposal,) = queue(memory)
     memory.facts_decline("ann", proposal.source, proposal.id)
     assert queue(memory) == []
-    assert holding(memory)
+    assert current_texts(memory)
 
 
-def test_nobody_ends_the_facts_of_somebody_else(memory: Memory) -> None:
+def test_one_user_cannot_end_the_facts_of_another(memory: Memory) -> None:
     tell(memory, "t1", "We use Kafka.", before_ms=DAY_MS)
     accept_all(memory)
     memory.ingest("s2", "user", "We moved off Kafka.", user_id="bo", ts=NOW_MS)
     assert queue(memory, "bo") == []
-    assert holding(memory)
+    assert current_texts(memory)
 
 
-def test_a_fact_goes_to_the_subject_that_is_known_under_a_longer_name(memory: Memory) -> None:
+def test_a_short_name_means_the_known_subject_with_the_longer_name(memory: Memory) -> None:
     tell(memory, "t1", "The Harbor project uses Redis.", before_ms=DAY_MS)
     accept_all(memory)
     tell(memory, "t2", "Harbor no longer uses Redis.")
@@ -123,7 +123,7 @@ def test_a_fact_goes_to_the_subject_that_is_known_under_a_longer_name(memory: Me
     assert {fact.subject for fact in memory.facts_current(user_id="ann").facts} == {new.subject}
 
 
-def test_a_short_name_that_may_mean_two_things_stays_as_it_is(memory: Memory) -> None:
+def test_an_ambiguous_short_name_stays_as_it_is(memory: Memory) -> None:
     tell(memory, "t1", "The Harbor project uses Redis. The Harbor team uses Slack.", before_ms=DAY_MS)
     accept_all(memory)
     tell(memory, "t2", "Harbor uses Valkey.")

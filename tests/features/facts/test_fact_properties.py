@@ -1,4 +1,4 @@
-"""What holds of every log of facts: one value at a time, the same past from the same entries, nothing that crashes."""
+"""Properties of every fact log: one value at a time, the same past from the same entries, no crash."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def all_facts(facts: Facts) -> list[Fact]:
     return [fact for _, found in facts.subjects() for fact in found]
 
 
-def shown(facts: Sequence[Fact]) -> list[tuple[str, str, str, int, int | None, tuple[str, ...]]]:
+def describe_facts(facts: Sequence[Fact]) -> list[tuple[str, str, str, int, int | None, tuple[str, ...]]]:
     return sorted(
         (each.subject, each.predicate, each.id, each.valid_from_ms, each.valid_to_ms, each.sources) for each in facts
     )
@@ -99,14 +99,14 @@ def test_the_same_value_never_holds_twice_at_one_time(log: list[Entry]) -> None:
 
 
 @given(logs, st.integers(0, 20), NOWS)
-def test_as_of_a_moment_is_the_state_replayed_to_it(log: list[Entry], valid_ms: int, recorded_ms: int) -> None:
+def test_the_state_as_of_a_moment_is_the_replay_up_to_it(log: list[Entry], valid_ms: int, recorded_ms: int) -> None:
     until_then = [entry for entry in log if entry.recorded_ms <= recorded_ms]
     believed = Facts(REGISTRY, log).as_of(valid_ms, recorded_ms)
-    assert shown(believed) == shown(Facts(REGISTRY, until_then).current(at_ms=valid_ms))
+    assert describe_facts(believed) == describe_facts(Facts(REGISTRY, until_then).current(at_ms=valid_ms))
 
 
 @given(logs, st.randoms(use_true_random=False))
-def test_entries_in_any_order_and_in_any_steps_give_identical_bytes(log: list[Entry], random) -> None:  # type: ignore[no-untyped-def]
+def test_any_order_and_grouping_of_entries_gives_identical_bytes(log: list[Entry], random) -> None:  # type: ignore[no-untyped-def]
     whole = Facts(REGISTRY, log)
     shuffled = list(log)
     random.shuffle(shuffled)
@@ -119,8 +119,8 @@ def test_entries_in_any_order_and_in_any_steps_give_identical_bytes(log: list[En
 
 
 @given(logs)
-def test_facts_kept_entry_by_entry_are_those_of_a_full_replay(log: list[Entry]) -> None:
-    """Clew replays only what an entry may change; as of a recorded moment, it replays all."""
+def test_incremental_replay_equals_full_replay(log: list[Entry]) -> None:
+    """Clew replays only what an entry can change. For the state as of a recorded moment it replays everything."""
     stepwise = Facts(REGISTRY)
     for entry in log:
         stepwise.add([entry])
@@ -134,7 +134,7 @@ def test_facts_kept_entry_by_entry_are_those_of_a_full_replay(log: list[Entry]) 
         assert stepwise.last_recorded_ms(subject, predicate) == last_ms
 
 
-def test_an_assertion_leaves_the_facts_of_other_values_as_they_are() -> None:
+def test_an_assertion_does_not_touch_facts_of_other_values() -> None:
     """The cost of an assertion does not grow with the facts of its subject."""
     facts = Facts(REGISTRY, [said(f"f{number}", f"v{number}", 0, predicate="uses") for number in range(300)])
     before = [facts.get(f"f{number}") for number in range(300)]
@@ -143,7 +143,7 @@ def test_an_assertion_leaves_the_facts_of_other_values_as_they_are() -> None:
     assert len(facts.timeline("billing", "uses")) == 301
 
 
-def test_an_assertion_of_a_single_value_leaves_all_facts_but_its_neighbours_as_they_are() -> None:
+def test_an_assertion_of_a_single_value_touches_only_its_neighbours() -> None:
     """The last, one in the middle, and one that ends before the first begins."""
     entries = [said(f"f{number:03d}", f"v{number}", 10 * number + 10) for number in range(300)]
     for start, end, renewed in ((5000, None, {299}), (1505, None, {149}), (1, 5, set())):
@@ -184,7 +184,7 @@ one_lane = st.lists(
 
 
 @given(one_lane, st.integers(1, 12))
-def test_a_lane_that_is_kept_up_to_date_is_the_lane_that_all_entries_give_at_once(log: list[Entry], step: int) -> None:
+def test_an_incremental_lane_equals_a_lane_built_at_once(log: list[Entry], step: int) -> None:
     kept = Facts(REGISTRY)
     for start in range(0, len(log), step):
         kept.add(log[start : start + step])
@@ -197,7 +197,7 @@ def test_a_lane_that_is_kept_up_to_date_is_the_lane_that_all_entries_give_at_onc
 
 
 @given(one_lane, st.integers(0, 40), st.integers(1, 20))
-def test_what_a_lane_gives_at_once_is_what_a_look_at_all_of_it_gives(log: list[Entry], at_ms: int, length: int) -> None:
+def test_an_indexed_lookup_in_a_lane_equals_a_full_scan(log: list[Entry], at_ms: int, length: int) -> None:
     facts = Facts(REGISTRY, log)
     history = facts.history(said("any", "x", 0))
     spoken = [each.assertion for each in history.spans]
@@ -218,7 +218,7 @@ def test_what_a_lane_gives_at_once_is_what_a_look_at_all_of_it_gives(log: list[E
 
 
 @given(logs)
-def test_every_assertion_is_part_of_exactly_one_fact_and_found_by_what_it_cites(log: list[Entry]) -> None:
+def test_every_assertion_belongs_to_one_fact_and_is_found_by_its_sources(log: list[Entry]) -> None:
     facts = Facts(REGISTRY, log)
     parts = [assertion.id for fact in all_facts(facts) for assertion in fact.assertions]
     assert sorted(parts) == sorted(entry.id for entry in log if isinstance(entry, Assertion))
@@ -231,7 +231,7 @@ def test_every_assertion_is_part_of_exactly_one_fact_and_found_by_what_it_cites(
 
 
 @given(logs)
-def test_what_ended_a_fact_begins_where_it_ends(log: list[Entry]) -> None:
+def test_a_fact_ends_where_its_successor_begins(log: list[Entry]) -> None:
     facts = Facts(REGISTRY, log)
     for fact in all_facts(facts):
         if fact.ended_by is not None:
@@ -269,7 +269,7 @@ moves = st.lists(
 
 
 def carry_out(memory: Memory, clock: FixedClock, done: Sequence[Move], *, on_facts: bool) -> None:
-    """What a caller might do, right or wrong; each fact rests on one root, or on a fact that was there before."""
+    """What a caller might do, right or wrong. Each fact cites one root, or an earlier fact."""
     memory.put("user:ann", "root", "The root of it all.", {"ts": 1})
     facts: list[str] = []
     for move in done:
@@ -307,7 +307,7 @@ def small_memory() -> Iterator[tuple[Memory, FixedClock]]:
 @pytest.mark.requirement("FACT-3")
 @settings(max_examples=effort(16, 50), deadline=None)
 @given(moves)
-def test_whatever_is_written_lints_clean_and_rebuilds_to_identical_bytes(done: list[Move]) -> None:
+def test_every_written_log_lints_clean_and_rebuilds_to_identical_bytes(done: list[Move]) -> None:
     with small_memory() as (memory, clock):
         carry_out(memory, clock, done, on_facts=False)
         assert memory.facts_lint(user_id="ann").problems == ()

@@ -1,4 +1,4 @@
-"""Facts replayed from their log: what ends what, what was believed when, and what counts for nothing."""
+"""Clew replays facts from their log: which fact ends which, what held when, and which entries count for nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ pytestmark = pytest.mark.requirement("FACT-1", "FACT-2")
 REGISTRY = registry()
 
 
-def held(facts: Facts, subject: str = "billing", predicate: str | None = None) -> list[tuple[str, int, int | None]]:
+def timeline_in_short(
+    facts: Facts, subject: str = "billing", predicate: str | None = None
+) -> list[tuple[str, int, int | None]]:
     """The timeline in short: value, beginning, end."""
     return [(fact.object, fact.valid_from_ms, fact.valid_to_ms) for fact in facts.timeline(subject, predicate)]
 
@@ -32,44 +34,44 @@ def only(facts: Facts, at_ms: int, subject: str = "billing") -> Fact:
 class TestASingleValue:
     def test_ends_where_the_next_begins(self) -> None:
         facts = Facts(REGISTRY, [said("b", "beta", 20), said("a", "alpha", 10), said("c", "live", 30)])
-        assert held(facts) == [("alpha", 10, 20), ("beta", 20, 30), ("live", 30, None)]
+        assert timeline_in_short(facts) == [("alpha", 10, 20), ("beta", 20, 30), ("live", 30, None)]
         assert facts.current("billing", at_ms=9) == ()
         assert [only(facts, at).object for at in (10, 19, 20, 30, 99)] == ["alpha", "alpha", "beta", "live", "live"]
         alpha = only(facts, 10)
         assert facts.successor(alpha) == only(facts, 20)
         assert facts.successor(only(facts, 99)) is None
 
-    def test_that_was_recorded_later_wins_where_two_begin_together(self) -> None:
+    def test_recorded_later_wins_over_one_with_the_same_beginning(self) -> None:
         facts = Facts(REGISTRY, [said("a", "alpha", 10, recorded=2), said("b", "beta", 10, recorded=1)])
-        assert held(facts) == [("beta", 10, 10), ("alpha", 10, None)]
+        assert timeline_in_short(facts) == [("beta", 10, 10), ("alpha", 10, None)]
         never = facts.get("b")
         assert never is not None
         assert never.never_held
         assert facts.successor(never) == only(facts, 10)
 
-    def test_said_again_while_it_holds_is_no_change_and_adds_its_sources(self) -> None:
+    def test_repeated_while_it_holds_only_adds_sources(self) -> None:
         facts = Facts(
             REGISTRY,
             [said("a", "Live", 10), said("b", "live ", 20, sources=("user:ann/m2", "user:ann/m1"), recorded=5)],
         )
-        assert held(facts) == [("Live", 10, None)]
+        assert timeline_in_short(facts) == [("Live", 10, None)]
         fact = only(facts, 50)
         assert (fact.id, fact.sources) == ("a", ("user:ann/m1", "user:ann/m2"))
         assert facts.get("b") == fact
         assert facts.citing("user:ann/m2") == facts.citing("user:ann/m1") == (fact,)
 
-    def test_that_comes_back_after_another_holds_a_second_time(self) -> None:
+    def test_asserted_again_after_another_holds_a_second_time(self) -> None:
         facts = Facts(REGISTRY, [said("a", "on", 10), said("b", "off", 20), said("c", "on", 30)])
-        assert held(facts) == [("on", 10, 20), ("off", 20, 30), ("on", 30, None)]
+        assert timeline_in_short(facts) == [("on", 10, 20), ("off", 20, 30), ("on", 30, None)]
 
-    def test_with_an_end_of_its_own_leaves_nothing_behind_it(self) -> None:
+    def test_with_its_own_end_leaves_a_gap_after_it(self) -> None:
         facts = Facts(REGISTRY, [said("a", "on holiday", 10, 20), said("b", "on holiday", 30)])
-        assert held(facts) == [("on holiday", 10, 20), ("on holiday", 30, None)]
+        assert timeline_in_short(facts) == [("on holiday", 10, 20), ("on holiday", 30, None)]
         assert facts.current("billing", at_ms=25) == ()
 
-    def test_that_was_asserted_late_takes_its_place_in_the_past(self) -> None:
+    def test_asserted_late_takes_its_place_in_the_past(self) -> None:
         facts = Facts(REGISTRY, [said("b", "beta", 20, recorded=1), said("a", "alpha", 10, recorded=9)])
-        assert held(facts) == [("alpha", 10, 20), ("beta", 20, None)]
+        assert timeline_in_short(facts) == [("alpha", 10, 20), ("beta", 20, None)]
         assert facts.as_of(15, 8, "billing") == ()
         assert [fact.object for fact in facts.as_of(15, 9, "billing")] == ["alpha"]
 
@@ -86,18 +88,18 @@ class TestManyValues:
         assert old is not None
         assert (old.valid_to_ms, old.ended_by, old.invalidated) == (40, "c", False)
 
-    def test_of_an_unknown_predicate_are_kept_and_end_nothing(self) -> None:
+    def test_of_an_unknown_predicate_end_no_other_value(self) -> None:
         facts = Facts(REGISTRY, [said("a", "x", 1, predicate="likes"), said("b", "y", 2, predicate="likes")])
         assert len(facts.current("billing", "likes", at_ms=5)) == 2
 
-    def test_superseding_reaches_across_subjects_and_predicates(self) -> None:
+    def test_may_supersede_facts_of_other_subjects_and_predicates(self) -> None:
         facts = Facts(
             REGISTRY,
             [said("a", "live", 1), said("b", "billing", 5, subject="ledger", predicate="replaces", supersedes=("a",))],
         )
-        assert held(facts) == [("live", 1, 5)]
+        assert timeline_in_short(facts) == [("live", 1, 5)]
 
-    def test_what_never_held_supersedes_nothing(self) -> None:
+    def test_supersede_nothing_if_they_never_held(self) -> None:
         facts = Facts(REGISTRY, [said("a", "x", 1, predicate="uses")])
         facts.add([said("b", "y", 5, predicate="uses", supersedes=("a",), recorded=1)])
         facts.add([taken_back("i", "b", at=5, recorded=2)])
@@ -106,27 +108,27 @@ class TestManyValues:
 
 
 class TestTakingBack:
-    def test_ends_a_fact_and_from_its_beginning_it_never_held(self) -> None:
+    def test_ends_a_fact_or_voids_it_from_its_beginning(self) -> None:
         facts = Facts(REGISTRY, [said("a", "live", 10), taken_back("i", "a", at=30, recorded=1)])
-        assert held(facts) == [("live", 10, 30)]
+        assert timeline_in_short(facts) == [("live", 10, 30)]
         fact = facts.get("a")
         assert fact is not None
         assert fact.invalidated
         never = Facts(REGISTRY, [said("a", "live", 10), taken_back("i", "a", at=10)])
-        assert held(never) == [("live", 10, 10)]
+        assert timeline_in_short(never) == [("live", 10, 10)]
 
-    def test_the_value_before_holds_again_where_the_next_never_did(self) -> None:
+    def test_lets_the_earlier_value_hold_again(self) -> None:
         facts = Facts(REGISTRY, [said("a", "alpha", 10), said("b", "beta", 20)])
         facts.add([taken_back("i", "b", at=20, recorded=5)])
-        assert held(facts) == [("alpha", 10, None), ("beta", 20, 20)]
+        assert timeline_in_short(facts) == [("alpha", 10, None), ("beta", 20, 20)]
 
-    def test_names_every_assertion_and_what_is_said_afterwards_holds(self) -> None:
+    def test_covers_every_assertion_so_far_and_no_later_one(self) -> None:
         facts = Facts(REGISTRY, [said("a", "live", 10), said("b", "live", 20), taken_back("i", "a", "b", at=30)])
-        assert held(facts) == [("live", 10, 30)]
+        assert timeline_in_short(facts) == [("live", 10, 30)]
         facts.add([said("c", "live", 40)])
-        assert held(facts) == [("live", 10, 30), ("live", 40, None)]
+        assert timeline_in_short(facts) == [("live", 10, 30), ("live", 40, None)]
 
-    def test_may_come_before_what_it_is_about(self) -> None:
+    def test_may_come_before_its_fact(self) -> None:
         entries = [said("a", "x", 1, predicate="uses"), said("b", "y", 5, predicate="uses", supersedes=("a",))]
         entries_before: list[Entry] = [taken_back("i", "b", at=9), *reversed(entries)]
         assert (
@@ -135,7 +137,7 @@ class TestTakingBack:
         )
 
 
-def test_a_subject_is_found_however_it_is_written_and_shown_as_it_first_was() -> None:
+def test_any_spelling_finds_a_subject_and_the_first_one_is_shown() -> None:
     facts = Facts(
         REGISTRY,
         [
@@ -150,7 +152,7 @@ def test_a_subject_is_found_however_it_is_written_and_shown_as_it_first_was() ->
     assert facts.current("nobody", at_ms=1) == ()
 
 
-def test_subjects_are_paged_in_the_order_in_which_they_were_first_named() -> None:
+def test_subjects_are_paged_in_order_of_first_mention() -> None:
     facts = Facts(REGISTRY, [said(name, "x", 1, subject=name) for name in "cab"])
     facts.add([said("c2", "y", 2, subject="c", recorded=1), said("d", "x", 1, subject="d")])
     assert [(place, found[0].subject) for place, found in facts.subjects()] == [(1, "c"), (2, "a"), (3, "b"), (4, "d")]
@@ -205,10 +207,10 @@ WRONG: list[dict[str, Any]] = [
         *({**GOOD, "fact": {**GOOD["fact"], **wrong}} for wrong in WRONG),
     ],
 )
-def test_a_record_that_is_no_entry_is_none(metadata: dict[str, Any]) -> None:
+def test_a_record_without_an_entry_gives_none(metadata: dict[str, Any]) -> None:
     assert entry_in(record(metadata)) is None
 
 
-def test_a_fact_is_a_plain_sentence() -> None:
+def test_a_fact_reads_as_a_plain_sentence() -> None:
     assert sentence("Billing", "uses", "PostgreSQL 17") == "Billing uses PostgreSQL 17."
     assert sentence("Billing", "configured_as", "read-only!") == "Billing is configured as read-only!"

@@ -1,4 +1,4 @@
-"""Proposals of facts: read from turns, looked at, accepted or declined; nothing is written before that."""
+"""Clew proposes facts from turns; the operator accepts or declines them. Until then Clew writes nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def words(proposal: FactProposal) -> tuple[str, str, str]:
     return proposal.subject, proposal.predicate, proposal.object
 
 
-def test_the_queue_holds_what_stored_turns_say_and_accepting_writes_it_with_its_turn(api: MemoryApi) -> None:
+def test_the_queue_proposes_facts_from_turns_and_accepting_one_cites_its_turn(api: MemoryApi) -> None:
     tell(api, "t1", "Kestrel uses PostgreSQL.")
     (proposal,) = queue(api)
     assert words(proposal) == ("Kestrel", "uses", "PostgreSQL")
@@ -62,7 +62,7 @@ def test_proposing_from_a_text_writes_nothing_and_says_so(memory: Memory) -> Non
         memory.facts_propose("x", role="nobody")
 
 
-def test_what_is_declined_is_not_proposed_again_and_the_mark_travels_with_the_turn(memory: Memory) -> None:
+def test_a_declined_proposal_stays_declined_even_after_an_export(memory: Memory) -> None:
     first, tea, last = queue(memory)
     assert words(tea)[1:] == ("prefers", "tea")
     done = memory.facts_decline("ann", tea.source, tea.id)
@@ -80,7 +80,7 @@ def test_what_is_declined_is_not_proposed_again_and_the_mark_travels_with_the_tu
         memory.call(Import(lines=(json.dumps(line),)))
 
 
-def test_an_edited_proposal_is_accepted_and_off_the_queue(memory: Memory) -> None:
+def test_accepting_an_edited_proposal_takes_it_off_the_queue(memory: Memory) -> None:
     first, *_ = queue(memory)
     receipt = memory.facts_accept("ann", first.source, first.id, object="PostgreSQL 17", subject="Kestrel API")
     assert receipt.fact.text == "Kestrel API uses PostgreSQL 17."
@@ -97,7 +97,7 @@ def test_the_only_open_proposal_of_a_turn_need_not_be_named(memory: Memory) -> N
         memory.facts_accept("ann", "session_raw:s1/t3")
 
 
-def test_what_contradicts_a_current_fact_is_shown_with_it(memory: Memory) -> None:
+def test_a_proposal_shows_the_current_fact_that_it_contradicts(memory: Memory) -> None:
     (found,) = memory.facts_propose("The status of Kestrel is blocked.", user_id="ann").proposals
     memory.facts_assert(found.subject, "status", "live", user_id="ann", statement="It is live.", valid_from=1000)
     (against,) = memory.facts_propose("The status of Kestrel is blocked.", user_id="ann").proposals
@@ -109,7 +109,7 @@ def test_what_contradicts_a_current_fact_is_shown_with_it(memory: Memory) -> Non
     assert uses.contradicts == ()
 
 
-def test_the_queue_comes_page_by_page_each_turn_whole(memory: Memory) -> None:
+def test_the_queue_is_paged_by_whole_turns(memory: Memory) -> None:
     for number in range(6):
         tell(memory, f"n{number}", f"Service{number} uses Redis.", later_ms=10_000 + number)
     seen: list[str] = []
@@ -126,7 +126,7 @@ def test_the_queue_comes_page_by_page_each_turn_whole(memory: Memory) -> None:
 
 
 @pytest.mark.requirement("SAFE-2", "STORE-1")
-def test_only_the_users_own_words_are_proposed_from(memory: Memory) -> None:
+def test_proposals_come_only_from_the_users_own_words(memory: Memory) -> None:
     tell(memory, "x1", "Heron uses Kafka.", role="assistant")
     tell(memory, "x2", "Heron uses Kafka.", role="tool_result")
     tell(memory, "x3", f"Heron uses Kafka. {ORDER}")
@@ -141,7 +141,7 @@ def test_only_the_users_own_words_are_proposed_from(memory: Memory) -> None:
             memory.facts_decline("ann", ref, "c_1")
 
 
-def test_what_was_not_proposed_can_be_neither_accepted_nor_declined(memory: Memory) -> None:
+def test_an_unknown_proposal_can_be_neither_accepted_nor_declined(memory: Memory) -> None:
     with pytest.raises(NotFound, match="does not propose 'c_none'"):
         memory.facts_accept("ann", "session_raw:s1/t1", "c_none")
     with pytest.raises(NotFound, match="does not propose 'c_none'"):
@@ -150,6 +150,6 @@ def test_what_was_not_proposed_can_be_neither_accepted_nor_declined(memory: Memo
         memory.facts_review("ann", limit=0)
 
 
-def test_a_plan_is_no_fact(memory: Memory) -> None:
+def test_a_plan_is_not_proposed_as_a_fact(memory: Memory) -> None:
     tell(memory, "p1", "I will renew the certificate tomorrow.", later_ms=9000)
     assert all(each.predicate != "plan" for each in queue(memory))

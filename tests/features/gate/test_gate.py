@@ -52,7 +52,7 @@ class TestTechnicalShare:
     def test_everyday_language_is_not_technical(self, text: str) -> None:
         assert technical_share(text) == 0.0
 
-    def test_a_text_full_of_signs_is_wholly_technical(self) -> None:
+    def test_a_text_full_of_signs_is_entirely_technical(self) -> None:
         text = "```\ndef f(x):\n```\n$ git commit\nTraceback (most recent call last)\nsrc/a.py https://x.org"
         assert technical_share(text) == 1.0
 
@@ -102,10 +102,10 @@ class TestNaturalDensity:
         ],
     )
     @pytest.mark.requirement("GATE-5")
-    def test_code_says_nothing_about_a_person(self, code: str) -> None:
+    def test_code_has_no_natural_density(self, code: str) -> None:
         assert natural_density(code) == 0.0
 
-    def test_prose_around_a_fence_is_kept_and_the_fence_is_not(self) -> None:
+    def test_prose_around_a_fence_counts_and_the_fence_does_not(self) -> None:
         kept = prose("I like this:\n```\nx = Alice\n```\nbecause it is short")
         assert "Alice" not in kept
         assert "I like this" in kept
@@ -187,12 +187,12 @@ class TestGrade:
         assert parts.memory_saturation == 1.0
         assert parts.input_frequency == pytest.approx(3 / 5)
 
-    def test_similarities_that_are_no_numbers_count_as_unrelated(self) -> None:
+    def test_a_similarity_that_is_not_a_number_counts_as_unrelated(self) -> None:
         parts = grade("", [math.nan, math.inf, -math.inf], [math.nan])
         assert parts.novelty == pytest.approx(2 / 3)
         assert parts.input_frequency == 0.0
 
-    def test_a_very_long_turn_is_judged_by_parts_from_its_beginning_to_its_end(self) -> None:
+    def test_a_very_long_turn_is_judged_in_parts_from_beginning_to_end(self) -> None:
         filler = "lorem ipsum " * 100_000
         assert grade("I prefer tea. " + filler, [], []).natural_density == pytest.approx(0.4)
         assert grade(filler + " I prefer tea.", [], []).natural_density == pytest.approx(0.4)
@@ -204,21 +204,21 @@ LOG = "\n".join(f"2026-01-05 10:00:0{second} INFO My friend Alice decided to ena
 
 @pytest.mark.requirement("USE-1", "GATE-2")
 class TestOwnWords:
-    def test_pasted_output_says_nothing_of_its_user_and_names_things_all_the_same(self) -> None:
+    def test_pasted_output_tells_nothing_about_the_user_but_its_names_count(self) -> None:
         assert natural_density(LOG) == 0.0
         assert actions(LOG) == 0.0
         pasted = 'Traceback (most recent call last):\n  File "src/app/main.py", line 3\nValueError: no'
         assert artefacts(pasted) > 0.0
         assert technical_share(pasted) > 0.0
 
-    def test_what_is_said_above_a_paste_counts(self) -> None:
+    def test_words_above_a_paste_count(self) -> None:
         assert natural_density(f"I prefer warnings only.\n\n{LOG}") == natural_density("I prefer warnings only.")
         assert actions(f"We fixed the cache.\n\n{LOG}") == pytest.approx(0.4)
 
     def test_a_quoted_wish_is_not_the_speakers(self) -> None:
         assert natural_density("> I prefer tea with Alice\n\nnot so sure about that") == 0.0
 
-    def test_a_question_is_no_fact(self) -> None:
+    def test_a_question_does_not_count_as_a_statement(self) -> None:
         assert natural_density("Does my sister Anna prefer tea since last Monday?") == 0.0
 
 
@@ -238,14 +238,14 @@ class TestRefusal:
             ("LOG_LEVEL=debug git push", None),
         ],
     )
-    def test_it_names_why_a_text_is_never_kept(self, text: str, reason: str | None) -> None:
+    def test_it_gives_the_reason_why_a_text_is_never_kept(self, text: str, reason: str | None) -> None:
         assert refusal(text, grade(text, [], [])) == reason
 
-    def test_what_comes_back_is_more_than_new(self) -> None:
+    def test_a_repeated_matter_counts_for_more_than_novelty(self) -> None:
         text = "the thing over there"
         assert refusal(text, grade(text, [], [0.9])) is None
 
-    def test_only_a_memory_of_the_same_words_says_it_already(self) -> None:
+    def test_only_a_memory_with_the_same_words_is_a_duplicate(self) -> None:
         text = "I prefer tea."
         graded = grade(text, [0.99], [])
         assert refusal(text, graded, ["i prefer TEA"]) == ALREADY_SAID

@@ -19,8 +19,8 @@ from tests.conftest import OpenMemory
 RULE = "We decided to use Postgres 16 for the billing service."
 
 
-def judged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
-    """What the gate judges from now on: each text with how often the like was said before."""
+def record_judgements(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
+    """Record what the gate judges from now on: each text, and how many similar ones came before."""
     seen: list[tuple[str, float]] = []
     real = service.refusal  # type: ignore[attr-defined]
 
@@ -33,10 +33,10 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float]]:
 
 
 @pytest.mark.requirement("GATE-3", "INGEST-3")
-def test_equal_turns_count_only_those_before_them_though_all_are_indexed(
+def test_a_turn_counts_only_equal_turns_before_it_though_all_are_indexed(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = judged(monkeypatch)
+    seen = record_judgements(monkeypatch)
     memory.ingest_batch("s", [Message(role="user", text="the queue is stuck again") for _ in range(3)], user_id="ana")
     assert memory.flush().ok
     assert [frequency for _, frequency in seen] == pytest.approx([0.0, 0.2, 0.4])
@@ -45,7 +45,7 @@ def test_equal_turns_count_only_those_before_them_though_all_are_indexed(
 @pytest.mark.requirement("GATE-3")
 def test_a_batch_and_single_turns_give_the_same_memories(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [RULE, "the build is slow today", RULE, "I prefer short answers.", "the build is slow today", "ok"] * 2
-    seen = judged(monkeypatch)
+    seen = record_judgements(monkeypatch)
     memory.ingest_batch("b", [Message(role="user", text=text) for text in texts], user_id="batch")
     assert memory.flush().ok
     for number, text in enumerate(texts):
@@ -60,7 +60,7 @@ def test_a_batch_and_single_turns_give_the_same_memories(memory: Memory, monkeyp
 
 
 @pytest.mark.requirement("GATE-3", "INGEST-3")
-def test_a_turn_whose_vector_is_late_holds_back_the_later_ones_of_its_user_alone() -> None:
+def test_a_late_vector_delays_only_later_turns_of_the_same_user() -> None:
     def task(seq: int, user: str, vector: bytes | None) -> QueuedTask:
         place = Place(Collection.turns(user), str(seq))
         return QueuedTask(seq, Task.GATE, seq, cast("Any", None), (place,), vector)
@@ -74,7 +74,7 @@ def test_a_turn_whose_vector_is_late_holds_back_the_later_ones_of_its_user_alone
 
 @pytest.mark.requirement("GATE-4")
 @pytest.mark.parametrize("text", ["/mode", "/the", "continue", "ok thanks!", "Which port does it use?"])
-def test_what_says_nothing_is_never_kept_however_low_the_threshold(open_memory: OpenMemory, text: str) -> None:
+def test_commands_acknowledgements_and_questions_are_kept_at_no_threshold(open_memory: OpenMemory, text: str) -> None:
     memory = open_memory(HashingEmbedder(), gate_threshold=0.0)
     for number in range(6):
         memory.ingest(f"s{number}", "user", text, user_id="ana")
@@ -83,7 +83,7 @@ def test_what_says_nothing_is_never_kept_however_low_the_threshold(open_memory: 
 
 
 @pytest.mark.requirement("GATE-4")
-def test_what_is_only_new_waits_until_it_comes_back(memory: Memory) -> None:
+def test_a_text_that_is_only_new_waits_until_it_is_repeated(memory: Memory) -> None:
     memory.ingest("s", "user", "the thing over there", user_id="ana")
     memory.flush()
     assert len(memory.list("user:ana").records) == 0
@@ -107,7 +107,7 @@ def test_decisions_settings_and_addresses_are_kept_without_code_in_them(memory: 
 
 
 @pytest.mark.requirement("GATE-4")
-def test_the_same_words_are_kept_once_and_a_change_is_kept_as_well(memory: Memory) -> None:
+def test_the_same_words_are_kept_once_and_a_changed_version_is_kept_too(memory: Memory) -> None:
     for number in range(5):
         memory.ingest(f"s{number}", "user", RULE, user_id="ana")
         memory.flush()

@@ -61,7 +61,7 @@ def test_every_part_is_a_number_from_zero_to_one(text: str, memories: list[float
 
 
 @given(TEXT, ANY_SIMILARITIES, ANY_SIMILARITIES)
-def test_the_gate_lies_between_its_two_views(text: str, memories: list[float], turns: list[float]) -> None:
+def test_the_gate_score_lies_between_its_two_parts(text: str, memories: list[float], turns: list[float]) -> None:
     parts = grade(text, memories, turns)
     low, high = sorted((parts.conversational_score, parts.technical_score))
     assert low <= parts.gate <= high
@@ -79,7 +79,7 @@ def test_with_an_empty_memory_everything_is_new(text: str, turns: list[float]) -
 
 
 @given(TEXT, st.lists(st.floats(0.85, 1), min_size=3, max_size=5), SIMILARITIES)
-def test_a_saturated_memory_silences_repetition(text: str, memories: list[float], turns: list[float]) -> None:
+def test_a_saturated_memory_rejects_repetition(text: str, memories: list[float], turns: list[float]) -> None:
     parts = grade(text, memories, turns)
     assert parts.memory_saturation == 1.0
     assert parts.repetition == 0.0
@@ -91,7 +91,7 @@ def test_the_order_of_neighbours_does_not_matter(text: str, memories: list[float
 
 
 @given(TEXT, SIMILARITIES, st.lists(st.floats(0, 1), max_size=9), st.floats(0.8, 1))
-def test_one_more_turn_on_the_same_subject_never_lowers_the_gate(
+def test_one_more_turn_on_the_same_subject_never_lowers_the_score(
     text: str, memories: list[float], turns: list[float], similar: float
 ) -> None:
     assert grade(text, memories, [*turns, similar]).gate >= grade(text, memories, turns).gate
@@ -108,7 +108,7 @@ def test_the_parts_of_a_text_are_what_the_grade_reports(text: str) -> None:
 
 
 @given(st.integers(5_900, 20_000), st.sampled_from([*PHRASES, "a", "/", ".", "漢"]))
-def test_a_text_of_any_length_is_graded_the_same_whole_and_in_parts(length: int, unit: str) -> None:
+def test_a_text_gets_the_same_score_whole_and_in_parts(length: int, unit: str) -> None:
     text = (unit * length)[:length]
     assert grade(text, [], []).artefacts == artefacts(text)
     assert grade(text, [], []).natural_density == natural_density(text)

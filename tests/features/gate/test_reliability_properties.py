@@ -1,4 +1,4 @@
-"""What holds of the curve and of the proposed threshold, whatever the examples."""
+"""Properties of the curve and of the proposed threshold, for any examples."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ PAIRS = st.lists(st.tuples(SCORES, st.booleans()), min_size=1, max_size=60)
 EXAMPLES = PAIRS.map(Examples.of)
 
 
-def fitted(examples: Examples) -> Examples:
+def fit_scores(examples: Examples) -> Examples:
     return Examples(fit_curve(examples).probabilities(examples.scores), examples.useful)
 
 
 def gain(examples: Examples, threshold: float) -> float:
-    """Recall less false alarms."""
+    """Recall minus the rate of false alarms."""
     others = Examples(examples.scores, ~examples.useful)
     return outcome(examples, threshold).recall - outcome(others, threshold).recall
 
@@ -54,8 +54,8 @@ def test_the_steps_are_in_order_and_hold_every_example_once(examples: Examples) 
 
 
 @given(EXAMPLES)
-def test_on_its_own_examples_the_curve_has_no_more_error_than_any_other_that_never_falls(examples: Examples) -> None:
-    least = brier(fitted(examples)) - 1e-12
+def test_no_other_rising_curve_has_a_smaller_error_on_the_examples(examples: Examples) -> None:
+    least = brier(fit_scores(examples)) - 1e-12
     rivals = [examples.scores, examples.scores**2, np.sqrt(examples.scores), np.full_like(examples.scores, 0.5)]
     rivals += [(examples.scores >= cut).astype(float) for cut in (0.25, 0.5, 0.75)]
     assert all(least <= brier(Examples(rival, examples.useful)) for rival in rivals)
@@ -63,13 +63,13 @@ def test_on_its_own_examples_the_curve_has_no_more_error_than_any_other_that_nev
 
 @given(EXAMPLES)
 def test_the_curve_keeps_the_share_of_useful_examples(examples: Examples) -> None:
-    assert fitted(examples).scores.mean() == pytest.approx(examples.useful.mean())
+    assert fit_scores(examples).scores.mean() == pytest.approx(examples.useful.mean())
 
 
 @given(EXAMPLES)
 def test_a_curve_of_its_own_probabilities_is_the_same(examples: Examples) -> None:
-    once = fitted(examples)
-    assert np.allclose(fitted(once).scores, once.scores)
+    once = fit_scores(examples)
+    assert np.allclose(fit_scores(once).scores, once.scores)
 
 
 @given(PAIRS)
@@ -99,6 +99,6 @@ def test_every_figure_is_a_number_from_zero_to_one(examples: Examples) -> None:
 
 
 @given(EXAMPLES)
-def test_turning_the_labels_round_turns_the_separation_round(examples: Examples) -> None:
+def test_flipping_the_labels_flips_the_separation(examples: Examples) -> None:
     turned = Examples(examples.scores, ~examples.useful)
     assert separation(examples) + separation(turned) == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""The graph over the whole engine: what is asked of it, whose it is, and how it follows the records."""
+"""The graph through the whole engine: its answers, its owners, and how it follows the records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REDIS = "Kafka is blocked by Redis while the Atlas project waits."
 CHOIR = "The Choirbook project keeps sheet music in LilyPond."
 
 
-def told(memory: MemoryApi, *texts: str, user: str | None = "ada", session: str = "s", role: str = "user") -> None:
+def tell(memory: MemoryApi, *texts: str, user: str | None = "ada", session: str = "s", role: str = "user") -> None:
     for text in texts:
         memory.ingest(session, role, text, user_id=user)
     assert memory.flush().ok
@@ -37,12 +37,12 @@ def words(paths: tuple[GraphPath, ...]) -> list[str]:
     return [path.text for path in paths]
 
 
-# --- questions ---------------------------------------------------------------------------------------
+# --- queries -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("GRAPH-1")
-def test_what_a_turn_says_is_found_around_what_it_names(api: MemoryApi) -> None:
-    told(api, KAFKA)
+def test_the_names_of_a_turn_have_its_relations_as_neighbours(api: MemoryApi) -> None:
+    tell(api, KAFKA)
     found = api.graph_neighbours("kafka", user_id="ada")
     assert (found.entity.kind, found.entity.name) == ("tool", "Kafka")
     (atlas,) = found.neighbours
@@ -52,8 +52,8 @@ def test_what_a_turn_says_is_found_around_what_it_names(api: MemoryApi) -> None:
     assert source == KAFKA
 
 
-def test_upstream_and_downstream_follow_what_stands_on_what(api: MemoryApi) -> None:
-    told(api, KAFKA, REDIS)
+def test_upstream_and_downstream_follow_dependencies(api: MemoryApi) -> None:
+    tell(api, KAFKA, REDIS)
     up = {item.entity.name: item.path.text for item in api.graph_upstream("Atlas", user_id="ada").neighbours}
     assert up["Redis"] == "Atlas -uses-> Kafka -blocked_by-> Redis"
     down = {item.entity.name for item in api.graph_downstream("Redis", user_id="ada").neighbours}
@@ -61,8 +61,8 @@ def test_upstream_and_downstream_follow_what_stands_on_what(api: MemoryApi) -> N
     assert api.graph_upstream("Redis", user_id="ada").neighbours == ()
 
 
-def test_neighbours_keep_to_the_kinds_directions_and_number_asked_for(api: MemoryApi) -> None:
-    told(api, KAFKA, REDIS)
+def test_neighbours_respect_the_requested_kinds_directions_and_limit(api: MemoryApi) -> None:
+    tell(api, KAFKA, REDIS)
     out = api.graph_neighbours("Kafka", user_id="ada", kinds=["blocked_by"], direction="out").neighbours
     assert [item.entity.name for item in out] == ["Redis"]
     assert api.graph_neighbours("Redis", user_id="ada", kinds=["uses"]).neighbours == ()
@@ -70,16 +70,16 @@ def test_neighbours_keep_to_the_kinds_directions_and_number_asked_for(api: Memor
     assert (len(few.neighbours), few.truncated) == (1, True)
 
 
-def test_paths_join_two_entities_over_others_the_strongest_first(api: MemoryApi) -> None:
-    told(api, KAFKA, "We decided to use Kafka in the Choirbook project.")
+def test_paths_between_two_entities_come_strongest_first(api: MemoryApi) -> None:
+    tell(api, KAFKA, "We decided to use Kafka in the Choirbook project.")
     found = api.graph_paths("Choirbook", "Atlas", user_id="ada").paths
     assert "Kafka" in found[0].text
     assert [path.score for path in found] == sorted((path.score for path in found), reverse=True)
     assert api.graph_paths("Choirbook", "Atlas", user_id="ada", max_hops=1).paths == ()
 
 
-def test_an_unknown_name_is_answered_with_what_may_be_meant(api: MemoryApi) -> None:
-    told(api, KAFKA)
+def test_an_unknown_name_gets_suggestions(api: MemoryApi) -> None:
+    tell(api, KAFKA)
     with pytest.raises(NotFound, match="tool:kafka"):
         api.graph_neighbours("Kafak", user_id="ada")
     with pytest.raises(NotFound, match="knows no"):
@@ -89,8 +89,8 @@ def test_an_unknown_name_is_answered_with_what_may_be_meant(api: MemoryApi) -> N
             api.graph_neighbours("Kafka", user_id="ada", **wrong)
 
 
-def test_an_idea_is_matched_with_its_project_by_a_path_that_cites_its_sources(api: MemoryApi) -> None:
-    told(api, KAFKA, REDIS, CHOIR)
+def test_a_cited_path_leads_from_an_idea_to_its_project(api: MemoryApi) -> None:
+    tell(api, KAFKA, REDIS, CHOIR)
     (best, *_) = api.graph_match("keep the sheet music of singers", user_id="ada").matches
     assert best.project.name == "Choirbook"
     assert best.path.text == "idea -resembles-> Choirbook"
@@ -99,7 +99,7 @@ def test_an_idea_is_matched_with_its_project_by_a_path_that_cites_its_sources(ap
     assert named.project.name == "Atlas"
 
 
-def test_an_empty_graph_answers_every_question(api: MemoryApi) -> None:
+def test_an_empty_graph_answers_every_query(api: MemoryApi) -> None:
     assert api.graph_match("anything at all").matches == ()
     assert api.graph_entities().entities == ()
     assert api.graph_merges().proposals == ()
@@ -109,8 +109,8 @@ def test_an_empty_graph_answers_every_question(api: MemoryApi) -> None:
         api.graph_match(" ")
 
 
-def test_entities_are_listed_by_kind_and_found_by_part_of_a_name_or_a_misspelt_one(api: MemoryApi) -> None:
-    told(api, KAFKA, CHOIR)
+def test_entities_are_listed_by_kind_and_found_by_partial_or_misspelt_names(api: MemoryApi) -> None:
+    tell(api, KAFKA, CHOIR)
     assert names(api, kinds=["project"]) == ["Atlas", "Choirbook"]
     assert names(api, text="choir") == ["Choirbook"]
     assert names(api, text="kafak") == ["Kafka"]
@@ -124,7 +124,7 @@ def test_entities_are_listed_by_kind_and_found_by_part_of_a_name_or_a_misspelt_o
     ("format_", "part"), [("markdown", "uses Kafka"), ("mermaid", "-->|uses|"), ("json", '"uses"')]
 )
 def test_the_graph_is_written_as_text(api: MemoryApi, format_: str, part: str) -> None:
-    told(api, KAFKA)
+    tell(api, KAFKA)
     written = api.graph_export(format_, user_id="ada")
     assert part in written.text
     assert written == api.graph_export(format_, user_id="ada")
@@ -138,10 +138,10 @@ def test_the_graph_is_written_as_text(api: MemoryApi, format_: str, part: str) -
 
 
 @pytest.mark.requirement("STORE-1")
-def test_a_user_sees_their_own_and_what_is_shared_and_nothing_else(api: MemoryApi) -> None:
-    told(api, KAFKA)
-    told(api, "The Secretive project uses Qdrant.", user="bob", session="b")
-    told(api, "The Lonely project uses Milvus.", user=None, session="alone")
+def test_a_user_sees_only_own_and_shared_entities(api: MemoryApi) -> None:
+    tell(api, KAFKA)
+    tell(api, "The Secretive project uses Qdrant.", user="bob", session="b")
+    tell(api, "The Lonely project uses Milvus.", user=None, session="alone")
     api.put("global", "g", "Kafka is written in Scala.")
     assert api.flush().ok
     assert names(api) == ["Atlas", "Kafka", "Scala"]
@@ -152,8 +152,8 @@ def test_a_user_sees_their_own_and_what_is_shared_and_nothing_else(api: MemoryAp
 
 
 @pytest.mark.requirement("PACK-4")
-def test_what_tools_said_is_left_out_unless_asked_for(api: MemoryApi) -> None:
-    told(api, "Traceback in src/app/main.py: ValueError in src/app/db.py", role="tool")
+def test_tool_output_is_left_out_unless_requested(api: MemoryApi) -> None:
+    tell(api, "Traceback in src/app/main.py: ValueError in src/app/db.py", role="tool")
     assert names(api) == []
     assert "src/app/main.py" in names(api, untrusted=True)
     with pytest.raises(NotFound):
@@ -162,8 +162,8 @@ def test_what_tools_said_is_left_out_unless_asked_for(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("PACK-4")
-def test_what_is_quarantined_is_never_shown_and_comes_back_when_released(api: MemoryApi) -> None:
-    told(api, KAFKA)
+def test_quarantine_hides_entities_and_release_shows_them_again(api: MemoryApi) -> None:
+    tell(api, KAFKA)
     ref = f"session_raw:s/{api.list('session_raw:s').records[0].id}"
     api.review(ref, "quarantine")
     assert names(api, untrusted=True) == []
@@ -175,10 +175,10 @@ def test_what_is_quarantined_is_never_shown_and_comes_back_when_released(api: Me
 
 
 @pytest.mark.requirement("STORE-6")
-def test_a_purge_leaves_nothing_of_what_only_its_records_said(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_a_purge_removes_entities_that_only_its_records_name(open_memory: OpenMemory, tmp_path: Path) -> None:
     memory = open_memory()
-    told(memory, "The Zanzibar project uses Kafka.")
-    told(memory, KAFKA, session="t")
+    tell(memory, "The Zanzibar project uses Kafka.")
+    tell(memory, KAFKA, session="t")
     memory.graph_merge("project:atlas", "project:zanzibar", user_id="ada")
     memory.purge(session_id="s")
     assert names(memory) == ["Atlas", "Kafka"]
@@ -190,8 +190,8 @@ def test_a_purge_leaves_nothing_of_what_only_its_records_said(open_memory: OpenM
 
 
 @pytest.mark.requirement("STORE-6")
-def test_a_users_merges_go_with_the_user(memory: Memory) -> None:
-    told(memory, KAFKA, CHOIR)
+def test_purging_a_user_removes_the_users_merges(memory: Memory) -> None:
+    tell(memory, KAFKA, CHOIR)
     memory.graph_merge("Atlas", "Choirbook", user_id="ada")
     memory.purge(user_id="ada")
     assert memory.graph_status().entities == 0
@@ -199,8 +199,8 @@ def test_a_users_merges_go_with_the_user(memory: Memory) -> None:
 
 
 @pytest.mark.requirement("STORE-4")
-def test_a_rebuilt_graph_is_the_same_and_keeps_what_was_merged(memory: Memory) -> None:
-    told(memory, KAFKA, REDIS, CHOIR)
+def test_a_rebuild_gives_the_same_graph_and_keeps_merges(memory: Memory) -> None:
+    tell(memory, KAFKA, REDIS, CHOIR)
     memory.graph_merge("Atlas", "Choirbook", user_id="ada")
     before = memory.graph_export("json", user_id="ada")
     assert memory.graph_rebuild().count > 0
@@ -210,8 +210,8 @@ def test_a_rebuilt_graph_is_the_same_and_keeps_what_was_merged(memory: Memory) -
 
 
 @pytest.mark.requirement("STORE-4")
-def test_a_merge_outlives_a_rebuild_that_the_queue_looks_into(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    told(memory, KAFKA, CHOIR)
+def test_a_merge_survives_a_queue_run_during_a_rebuild(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(memory, KAFKA, CHOIR)
     memory.graph_merge("Atlas", "Choirbook", user_id="ada")
     before = memory.graph_export("json", user_id="ada")
     store = memory._parts.store
@@ -228,8 +228,8 @@ def test_a_merge_outlives_a_rebuild_that_the_queue_looks_into(memory: Memory, mo
 
 
 @pytest.mark.requirement("STORE-4")
-def test_a_merge_outlives_rules_that_read_fewer_names(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    told(memory, KAFKA, CHOIR)
+def test_a_merge_survives_rules_that_find_fewer_names(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(memory, KAFKA, CHOIR)
     memory.graph_merge("Atlas", "Choirbook", user_id="ada")
     before = memory.graph_merges(user_id="ada").merged
     with monkeypatch.context() as other_rules:
@@ -240,8 +240,8 @@ def test_a_merge_outlives_rules_that_read_fewer_names(memory: Memory, monkeypatc
     assert memory.graph_merges(user_id="ada").merged == before
 
 
-def test_merges_are_proposed_and_hold_only_on_the_operators_word(api: MemoryApi) -> None:
-    told(api, KAFKA, "See https://github.com/ada/atlas for it.")
+def test_clew_proposes_merges_and_only_the_operator_confirms_them(api: MemoryApi) -> None:
+    tell(api, KAFKA, "See https://github.com/ada/atlas for it.")
     (proposal,) = api.graph_merges(user_id="ada").proposals
     assert {proposal.keep, proposal.drop} == {"project:atlas", "repo:ada/atlas"}
     assert "ada/atlas" in names(api)
@@ -257,8 +257,8 @@ def test_merges_are_proposed_and_hold_only_on_the_operators_word(api: MemoryApi)
         api.graph_merge("Atlas", "project:atlas", user_id="ada")
 
 
-def test_what_is_kept_has_the_stronger_kind_and_a_project_is_never_lost(api: MemoryApi) -> None:
-    told(api, KAFKA, "We went to Blue Harbor with Kafka.")
+def test_a_merged_entity_keeps_the_stronger_kind_and_never_loses_a_project(api: MemoryApi) -> None:
+    tell(api, KAFKA, "We went to Blue Harbor with Kafka.")
     api.graph_merge("concept:blue harbor", "project:atlas", user_id="ada")
     assert names(api, kinds=["project"]) == ["Blue Harbor"]
     assert [item.drop for item in api.graph_merges(user_id="ada").merged] == ["project:atlas"]
@@ -270,15 +270,15 @@ def test_what_is_kept_has_the_stronger_kind_and_a_project_is_never_lost(api: Mem
     assert api.graph_neighbours("Blue Harbor", user_id="ada").entity.kind == "concept"
 
 
-def test_what_is_merged_already_is_told_with_the_way_back(api: MemoryApi) -> None:
-    told(api, KAFKA, CHOIR)
+def test_merging_again_says_so_and_tells_how_to_undo_it(api: MemoryApi) -> None:
+    tell(api, KAFKA, CHOIR)
     api.graph_merge("Atlas", "Choirbook", user_id="ada")
     for keep, drop in (("Atlas", "Choirbook"), ("Choirbook", "project:atlas")):
         with pytest.raises(InvalidInput, match="clew graph unmerge project:choirbook --user ada"):
             api.graph_merge(keep, drop, user_id="ada")
 
 
-def test_notes_make_projects_and_their_other_pages_lead_there(open_memory: OpenMemory, tmp_path: Path) -> None:
+def test_notes_define_projects_and_their_other_pages_lead_there(open_memory: OpenMemory, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     (notes / "hive").mkdir(parents=True)
     (notes / "hive" / "README.md").write_text("# Hive\n\nScales under bee hives.\n")
@@ -298,14 +298,14 @@ def test_notes_make_projects_and_their_other_pages_lead_there(open_memory: OpenM
 @pytest.mark.requirement("STORE-8")
 def test_the_queue_of_the_graph_is_worked_off_without_an_embedder(open_memory: OpenMemory) -> None:
     memory = open_memory()
-    told(memory, KAFKA)
+    tell(memory, KAFKA)
     assert memory.graph_status().pending == 0
     assert names(memory) == ["Atlas", "Kafka"]
 
 
 @pytest.mark.requirement("SAFE-1")
-def test_verify_notices_a_graph_that_is_not_what_records_say_and_repair_mends_it(memory: Memory) -> None:
-    told(memory, KAFKA)
+def test_verify_notices_a_graph_that_differs_from_the_records_and_repair_fixes_it(memory: Memory) -> None:
+    tell(memory, KAFKA)
     store = memory._parts.store
     (key, *_) = [stored.key for stored in store.export(0, 10)]
     store.link([], {key: (owner_of_user("eve"), store.said([key])[key][1])})
@@ -335,11 +335,9 @@ def test_a_record_that_arrives_during_verify_raises_no_alarm(memory: Memory, mon
 
 
 @pytest.mark.requirement("STORE-8")
-def test_a_graph_that_was_made_by_older_rules_is_made_anew_once(
-    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_made_by_older_rules_is_rebuilt_once(open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = open_memory()
-    told(memory, KAFKA)
+    tell(memory, KAFKA)
     (key, *_) = [stored.key for stored in memory._parts.store.export(0, 10)]
     memory._parts.store.link([], {key: (owner_of_user("ada"), Extract())})
     memory.close()
@@ -353,8 +351,8 @@ def test_a_graph_that_was_made_by_older_rules_is_made_anew_once(
 
 
 @pytest.mark.requirement("PACK-7")
-def test_a_query_leads_to_records_that_do_not_share_its_words(memory: Memory) -> None:
-    told(memory, KAFKA, "The Atlas project depends on Redis.")
+def test_the_graph_leads_a_query_to_records_without_its_words(memory: Memory) -> None:
+    tell(memory, KAFKA, "The Atlas project depends on Redis.")
     led = lead_to(memory._parts, "why is Redis slow?", "ada", None, 5)
     assert [len(item.through) for item in led][:2] == [1, 2]
     assert led[1].through[-1] == f"{led[1].place.collection}/{led[1].place.id}"

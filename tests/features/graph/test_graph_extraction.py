@@ -1,4 +1,4 @@
-"""What one record says about entities: which names are found, what joins them, and what is left alone."""
+"""What Clew extracts from one record: names, the edges between them, and what it ignores."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from clew.text.entities import EdgeKind, Extract, canonical, owner_of_record
 pytestmark = pytest.mark.requirement("GRAPH-1")
 
 
-def said(text: str, **metadata: Any) -> Extract:
+def extract_turn(text: str, **metadata: Any) -> Extract:
     return extract(text, metadata, Provenance.USER_TURN, Role.USER)
 
 
-def noted(text: str, document: str, *, heading: str = "", kind: str = "paragraph", **metadata: Any) -> Extract:
+def extract_note(text: str, document: str, *, heading: str = "", kind: str = "paragraph", **metadata: Any) -> Extract:
     speaker = f"{document} › {heading}" if heading else document
     about = {"source_doc": document, "speaker": speaker, "kind": kind, **metadata}
     return extract(text, about, Provenance.NOTE, None)
@@ -29,7 +29,7 @@ def named(found: Extract) -> set[str]:
     return {f"{item.kind}:{item.title}" for item in found.entities}
 
 
-def joined(found: Extract) -> set[str]:
+def edges_of(found: Extract) -> set[str]:
     titles = [item.title for item in found.entities]
     return {f"{titles[edge.source]} {edge.kind} {titles[edge.target]}" for edge in found.edges}
 
@@ -63,8 +63,8 @@ def joined(found: Extract) -> set[str]:
         ("this is about Blue Harbor again", "concept:Blue Harbor"),
     ],
 )
-def test_a_name_is_found_and_known_for_what_it_is(text: str, entity: str) -> None:
-    assert entity in named(said(text))
+def test_a_name_is_found_with_its_kind(text: str, entity: str) -> None:
+    assert entity in named(extract_turn(text))
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_a_name_is_found_and_known_for_what_it_is(text: str, entity: str) -> Non
         "\x00\x01 \ud83d",
     ],
 )
-def test_ordinary_words_name_nothing(text: str) -> None:
-    assert named(said(text)) == set()
+def test_ordinary_words_are_not_names(text: str) -> None:
+    assert named(extract_turn(text)) == set()
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_ordinary_words_name_nothing(text: str) -> None:
         ("Kafka versus RabbitMQ", "Kafka evaluates RabbitMQ"),
     ],
 )
-def test_a_verb_between_two_names_says_how_they_are_joined(text: str, edge: str) -> None:
-    assert edge in joined(said(text))
+def test_a_verb_between_two_names_gives_the_kind_of_edge(text: str, edge: str) -> None:
+    assert edge in edges_of(extract_turn(text))
 
 
-def test_what_follows_in_another_clause_is_not_said_by_the_verb() -> None:
-    assert joined(said("Kafka is blocked by Redis while the Atlas project waits.")) == {
+def test_a_verb_does_not_reach_into_another_clause() -> None:
+    assert edges_of(extract_turn("Kafka is blocked by Redis while the Atlas project waits.")) == {
         "Kafka blocked_by Redis",
         "Redis relates_to Atlas",
     }
@@ -114,28 +114,28 @@ def test_what_follows_in_another_clause_is_not_said_by_the_verb() -> None:
 @pytest.mark.parametrize(
     "text", ["Atlas does not use Kafka.", "Atlas no longer uses Kafka.", "Atlas never uses Kafka."]
 )
-def test_what_is_denied_is_not_said(text: str) -> None:
-    assert "Atlas uses Kafka" not in joined(said(text, project="Atlas"))
+def test_a_denied_relation_gives_no_edge(text: str) -> None:
+    assert "Atlas uses Kafka" not in edges_of(extract_turn(text, project="Atlas"))
 
 
-def test_a_decision_is_named_by_its_words_and_leaves_out_what_was_not_chosen() -> None:
-    found = said("We decided to use Redis instead of Memcached for the limiter.", project="gateway")
+def test_a_decision_is_named_by_its_words_without_the_rejected_options() -> None:
+    found = extract_turn("We decided to use Redis instead of Memcached for the limiter.", project="gateway")
     decision = "decided to use Redis instead of Memcached for the limiter"
     assert f"decision:{decision}" in named(found)
-    assert {f"{decision} decides Redis", f"gateway relates_to {decision}", "gateway decides Redis"} <= joined(found)
-    assert f"{decision} decides Memcached" not in joined(found)
+    assert {f"{decision} decides Redis", f"gateway relates_to {decision}", "gateway decides Redis"} <= edges_of(found)
+    assert f"{decision} decides Memcached" not in edges_of(found)
 
 
 def test_a_turn_belongs_to_the_project_its_host_names() -> None:
-    assert joined(said("The retry in Celery is slow.", project="orbit")) == {"orbit mentions Celery"}
-    assert "project:orbit" in named(said("Celery hangs", cwd="/home/ada/orbit/"))
-    assert named(said("tea", cwd="/home/ada/src")) == set()
-    assert named(said("nothing has a name here", project="orbit")) == {"project:orbit"}
+    assert edges_of(extract_turn("The retry in Celery is slow.", project="orbit")) == {"orbit mentions Celery"}
+    assert "project:orbit" in named(extract_turn("Celery hangs", cwd="/home/ada/orbit/"))
+    assert named(extract_turn("tea", cwd="/home/ada/src")) == set()
+    assert named(extract_turn("nothing has a name here", project="orbit")) == {"project:orbit"}
 
 
 def test_a_speaker_mentions_what_they_name() -> None:
-    assert "Melanie mentions Porto" in joined(said("we went to Porto", speaker="Melanie"))
-    assert named(said("we went home", speaker="Melanie")) == set()
+    assert "Melanie mentions Porto" in edges_of(extract_turn("we went to Porto", speaker="Melanie"))
+    assert named(extract_turn("we went home", speaker="Melanie")) == set()
 
 
 @pytest.mark.parametrize(
@@ -148,15 +148,15 @@ def test_a_speaker_mentions_what_they_name() -> None:
         ("plans.md", "Moth Garden project", "Moth Garden"),
     ],
 )
-def test_a_notes_place_or_heading_makes_a_project(document: str, heading: str, project: str) -> None:
-    found = noted("It uses OpenCV.", document, heading=heading)
+def test_the_path_or_heading_of_a_note_makes_a_project(document: str, heading: str, project: str) -> None:
+    found = extract_note("It uses OpenCV.", document, heading=heading)
     assert f"project:{project}" in named(found)
-    assert {f"{document} relates_to {project}", f"{project} uses OpenCV"} <= joined(found)
+    assert {f"{document} relates_to {project}", f"{project} uses OpenCV"} <= edges_of(found)
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/README.md", "notes/tea.md"])
 def test_other_notes_make_none(document: str) -> None:
-    assert not any(item.startswith("project:") for item in named(noted("It uses OpenCV.", document)))
+    assert not any(item.startswith("project:") for item in named(extract_note("It uses OpenCV.", document)))
 
 
 @pytest.mark.parametrize(
@@ -168,51 +168,51 @@ def test_other_notes_make_none(document: str) -> None:
         "Kafka is a large project.",
     ],
 )
-def test_words_that_say_which_project_is_meant_are_no_project(text: str) -> None:
-    assert not any(item.startswith("project:") for item in named(said(text)))
-    assert not any(item.startswith("project:") for item in named(noted(text, "a.md", heading="My side project")))
+def test_words_that_only_refer_to_a_project_are_not_its_name(text: str) -> None:
+    assert not any(item.startswith("project:") for item in named(extract_turn(text)))
+    assert not any(item.startswith("project:") for item in named(extract_note(text, "a.md", heading="My side project")))
 
 
 def test_a_note_that_calls_its_heading_a_project_is_about_it() -> None:
     text = "Tidewatch is a project which uses OpenCV."
-    assert "tide.md relates_to Tidewatch" in joined(noted(text, "tide.md", heading="Tidewatch"))
-    assert "tide.md relates_to Tidewatch" not in joined(noted(text, "tide.md", heading="Floods"))
+    assert "tide.md relates_to Tidewatch" in edges_of(extract_note(text, "tide.md", heading="Tidewatch"))
+    assert "tide.md relates_to Tidewatch" not in edges_of(extract_note(text, "tide.md", heading="Floods"))
 
 
 @pytest.mark.parametrize("field", ["tags: [project, light]", "tags:\n  - '#project'\n  - light", "type: Project"])
-def test_front_matter_that_says_so_makes_a_project_of_the_notes_title(field: str) -> None:
-    titled = noted(f"---\ntitle: Moth Garden\n{field}\n---\n", "moth.md", kind="front_matter")
-    assert "moth.md relates_to Moth Garden" in joined(titled)
-    assert "project:moth" in named(noted(f"---\n{field}\n---\n", "moth.md", kind="front_matter"))
+def test_front_matter_can_make_the_title_of_a_note_a_project(field: str) -> None:
+    titled = extract_note(f"---\ntitle: Moth Garden\n{field}\n---\n", "moth.md", kind="front_matter")
+    assert "moth.md relates_to Moth Garden" in edges_of(titled)
+    assert "project:moth" in named(extract_note(f"---\n{field}\n---\n", "moth.md", kind="front_matter"))
 
 
-def test_a_notes_folder_is_a_name_that_a_project_may_have() -> None:
-    assert "hive/power.md relates_to hive" in joined(noted("A panel.", "hive/power.md"))
+def test_the_folder_of_a_note_may_name_a_project() -> None:
+    assert "hive/power.md relates_to hive" in edges_of(extract_note("A panel.", "hive/power.md"))
 
 
 def test_front_matter_names_the_project_and_what_it_uses() -> None:
     text = "---\ntype: project\ntitle: Moth Garden\ntags: [insects, light]\nuses:\n  - OpenCV\n  - Redis\n"
     text += "owner: Ada\n---\n"
-    found = noted(text, "moth.md", kind="front_matter")
+    found = extract_note(text, "moth.md", kind="front_matter")
     assert {
         "moth.md relates_to Moth Garden",
         "Moth Garden uses OpenCV",
         "Moth Garden uses Redis",
         "Moth Garden mentions insects",
         "Moth Garden relates_to Ada",
-    } <= joined(found)
+    } <= edges_of(found)
 
 
 def test_links_headings_and_marked_words_of_a_note_are_names() -> None:
-    found = noted(
+    found = extract_note(
         "See [[Tide Gauge]] and **grain dryer** #harvest.", "farm.md", heading="Dryer fan", hop_targets=["../hive/a.md"]
     )
     assert {"concept:Tide Gauge", "concept:grain dryer", "concept:harvest", "concept:Dryer fan"} <= named(found)
-    assert "farm.md relates_to hive/a.md" in joined(found)
+    assert "farm.md relates_to hive/a.md" in edges_of(found)
 
 
-def test_an_ordinary_word_in_bold_or_as_a_heading_is_no_name_and_one_in_a_link_is() -> None:
-    found = noted("**Fixed** and **Running** but [[Running]].", "farm.md", heading="Testing")
+def test_an_ordinary_word_is_a_name_in_a_link_but_not_in_bold_or_a_heading() -> None:
+    found = extract_note("**Fixed** and **Running** but [[Running]].", "farm.md", heading="Testing")
     assert named(found) == {"file:farm.md", "concept:Running"}
 
 
@@ -226,31 +226,31 @@ def test_an_ordinary_word_in_bold_or_as_a_heading_is_no_name_and_one_in_a_link_i
         ("blocked_by", "PROJ-1", "Atlas blocked_by PROJ-1"),
     ],
 )
-def test_a_fact_joins_its_subject_with_its_object(predicate: str, object_: str, edge: str) -> None:
+def test_a_fact_links_its_subject_to_its_object(predicate: str, object_: str, edge: str) -> None:
     fact = {"subject": "Atlas", "predicate": predicate, "object": object_}
-    assert joined(extract_fact({"fact": fact})) == {edge}
+    assert edges_of(extract_fact({"fact": fact})) == {edge}
     assert extract_fact({"fact": {"subject": 1}}) == Extract()
 
 
-def test_tools_say_which_files_and_errors_they_met_and_little_else() -> None:
+def test_tool_output_names_files_and_errors_and_little_else() -> None:
     text = 'File "src/app/main.py": ValueError. Ask Maria about the Harbor project and Kafka.'
     found = extract(text, {}, Provenance.TOOL_OUTPUT, Role.TOOL_RESULT)
     assert named(found) == {"file:src/app/main.py", "concept:ValueError"}
     assert all(edge.weight < 0.1 for edge in found.edges)
 
 
-def test_summaries_and_system_texts_say_nothing() -> None:
+def test_summaries_and_system_texts_name_nothing() -> None:
     assert extract("Atlas uses Kafka.", {}, Provenance.SUMMARY, None) == Extract()
     assert extract("Atlas uses Kafka.", {}, Provenance.SYSTEM_TURN, Role.SYSTEM) == Extract()
 
 
-def test_a_record_names_no_more_than_the_bounds_allow() -> None:
-    found = said(" ".join(f"We use src/file{number}.py." for number in range(200)), project="atlas")
+def test_the_names_of_a_record_stay_within_the_bounds() -> None:
+    found = extract_turn(" ".join(f"We use src/file{number}.py." for number in range(200)), project="atlas")
     assert (len(found.entities), len(found.edges)) <= (MAX_ENTITIES, MAX_EDGES)
 
 
 def test_code_in_fences_names_its_packages_and_files_and_not_its_variables() -> None:
-    found = said("Look:\n```python\npip install polars\nmy_variable = OtherThing()\n```\nin app/run.py")
+    found = extract_turn("Look:\n```python\npip install polars\nmy_variable = OtherThing()\n```\nin app/run.py")
     assert named(found) == {"tool:Polars", "file:app/run.py"}
 
 
@@ -274,11 +274,11 @@ def test_code_in_fences_names_its_packages_and_files_and_not_its_variables() -> 
         (["mine"], None),
     ],
 )
-def test_whose_entities_are_follows_from_where_the_record_stands(collections: list[str], owner: str | None) -> None:
+def test_the_collection_of_a_record_decides_who_owns_its_entities(collections: list[str], owner: str | None) -> None:
     assert owner_of_record(collections) == owner
 
 
-def test_names_are_compared_without_case_spacing_and_marks() -> None:
+def test_names_match_regardless_of_case_spacing_and_punctuation() -> None:
     assert canonical("  **Blue\n Harbor**. ") == canonical("blue harbor") == "blue harbor"
     assert canonical("***") == ""
     assert len(canonical("x" * 10_000)) <= 120
@@ -296,7 +296,7 @@ def test_a_question_names_a_repository_by_its_address() -> None:
 
 
 @pytest.mark.requirement("USE-1")
-def test_the_arguments_of_a_call_name_files_and_nothing_else() -> None:
+def test_the_arguments_of_a_call_name_only_files() -> None:
     written = "I move Redis out.\n\n[calls edit]\npath: src/cache.py\nnewText: We decided to use Kafka and PostgreSQL."
     found = named(extract(written, {}, Provenance.ASSISTANT_TURN, Role.ASSISTANT))
     assert found == {"tool:Redis", "file:src/cache.py"}

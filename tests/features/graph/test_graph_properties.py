@@ -1,4 +1,4 @@
-"""Whatever a text is, what is read off it is bounded, well-formed and always the same; stores agree on what it says."""
+"""For any text the extract is bounded, well-formed and deterministic, and all stores agree on its graph."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ METADATA = st.fixed_dictionaries(
 
 
 @given(TEXTS, METADATA, st.sampled_from(Provenance), st.sampled_from([None, *Role]))
-def test_an_extract_is_bounded_well_formed_and_always_the_same(
+def test_an_extract_is_bounded_well_formed_and_deterministic(
     text: str, metadata: dict[str, object], provenance: Provenance, role: Role | None
 ) -> None:
     found = extract(text, metadata, provenance, role)
@@ -64,16 +64,14 @@ def test_an_extract_is_bounded_well_formed_and_always_the_same(
 
 
 @given(st.text(max_size=400))
-def test_a_name_in_its_one_form_stays_as_it_is(text: str) -> None:
+def test_normalizing_a_name_twice_changes_nothing(text: str) -> None:
     assert canonical(canonical(text)) == canonical(text)
 
 
 @settings(max_examples=effort(15, 25), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), TEXTS), max_size=8), st.sets(st.integers(0, 4)))
 @pytest.mark.requirement("STORE-6")
-def test_both_stores_hold_the_same_graph_and_a_purge_leaves_what_the_rest_says(
-    written: list[tuple[int, str]], purged: set[int]
-) -> None:
+def test_both_stores_hold_the_same_graph_also_after_a_purge(written: list[tuple[int, str]], purged: set[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         stores: list[Store] = [MemoryStore(), SqliteStore(Path(folder) / "c.db", synchronous="normal")]
         pictures = [_after(store, written, purged) for store in stores]
@@ -83,7 +81,7 @@ def test_both_stores_hold_the_same_graph_and_a_purge_leaves_what_the_rest_says(
 
 
 def _after(store: Store, written: list[tuple[int, str]], purged: set[int]) -> object:
-    """What a store shows when all was said and some purged; it is what a store shows that never had the purged."""
+    """The graph after writing all records and purging some: the same as if the purged ones had never existed."""
     for number, text in written:
         store.put([record(text.replace("\ud800", ""), id=f"r{number}")])
         stored = store.export(0, 100)[-1]

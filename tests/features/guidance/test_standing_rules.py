@@ -32,7 +32,7 @@ def open_words(open_memory: OpenMemory) -> Open:
 def tell(
     memory: Memory, *texts: str, session: str = "s", user: str | None = "ana", start: int = 0, **turn: Any
 ) -> None:
-    """Says the texts, a second apart, and waits until the work behind them is done."""
+    """Say the texts one second apart and wait for the background work."""
     for at, text in enumerate(texts):
         when = NOW_MS - 10**6 + 1000 * (start + at)
         memory.ingest(session, turn.get("role", "user"), text, user_id=user, ts=when, **_but(turn, "role"))
@@ -43,7 +43,7 @@ def _but(turn: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in turn.items() if key != name}
 
 
-def kept(memory: Memory, user: str | None = "ana", session: str | None = "s") -> dict[str, str]:
+def kept_rules(memory: Memory, user: str | None = "ana", session: str | None = "s") -> dict[str, str]:
     """Each kept text, and the reference of what replaces it."""
     return {item.record.text: item.superseded_by for item in memory.guidance(user_id=user, session_id=session).items}
 
@@ -52,7 +52,7 @@ def ask(memory: Memory, task: str, session: str = "new", user: str | None = "ana
     return memory.assemble(session, query=task, user_id=user, messages=[], **options)
 
 
-def shown(context: Context) -> list[str]:
+def shown_rules(context: Context) -> list[str]:
     return [hit.record.text for hit in context.guidance]
 
 
@@ -67,52 +67,52 @@ def left_out(context: Context) -> tuple[LeftOut, ...]:
 def test_a_rule_holds_in_the_next_session_without_any_compaction(open_words: Open) -> None:
     memory = open_words()
     tell(memory, FRIDAY, "How was your weekend?")
-    assert list(kept(memory)) == [FRIDAY]
-    assert shown(ask(memory, SHIP)) == [FRIDAY]
+    assert list(kept_rules(memory)) == [FRIDAY]
+    assert shown_rules(ask(memory, SHIP)) == [FRIDAY]
 
 
 @pytest.mark.requirement("USE-3")
 def test_a_rule_without_a_user_holds_in_its_session_alone(open_words: Open) -> None:
     memory = open_words()
     tell(memory, FRIDAY, user=None)
-    assert shown(ask(memory, SHIP, session="s", user=None)) == [FRIDAY]
-    assert shown(ask(memory, SHIP, session="t", user=None)) == []
+    assert shown_rules(ask(memory, SHIP, session="s", user=None)) == [FRIDAY]
+    assert shown_rules(ask(memory, SHIP, session="t", user=None)) == []
 
 
 @pytest.mark.requirement("USE-3")
-def test_a_turn_that_waits_at_the_end_of_a_process_is_judged_by_the_next(open_words: Open, tmp_path: Any) -> None:
+def test_the_next_process_judges_a_turn_that_still_waits(open_words: Open, tmp_path: Any) -> None:
     memory = open_words(data_dir=tmp_path / "one")
     memory._indexer.close()
     memory.ingest("s", "user", FRIDAY, user_id="ana")
     memory.close()
     again = open_words(data_dir=tmp_path / "one")
     assert again.flush().ok
-    assert list(kept(again)) == [FRIDAY]
+    assert list(kept_rules(again)) == [FRIDAY]
 
 
 @pytest.mark.requirement("USE-3")
-def test_a_rule_that_was_taken_back_stays_out_however_often_its_turn_is_looked_at(open_words: Open) -> None:
+def test_a_withdrawn_rule_stays_out_when_its_turn_is_judged_again(open_words: Open) -> None:
     memory = open_words()
     tell(memory, FRIDAY)
     (item,) = memory.guidance(user_id="ana").items
     memory.delete(item.record.collection, item.record.id)
     tell(memory, *(f"The walk along the river took us past mill number {number}." for number in range(30)), start=1)
     assert memory.compact("s", force=True).did_compact
-    assert kept(memory) == {}
-    assert shown(ask(memory, SHIP)) == []
+    assert kept_rules(memory) == {}
+    assert shown_rules(ask(memory, SHIP)) == []
 
 
-# --- into every task it applies to ---------------------------------------------------------------------
+# --- in every task that it applies to -------------------------------------------------------------------
 
 
 @pytest.mark.requirement("USE-3", "GUIDE-3")
 @pytest.mark.parametrize("embedder", [None, HashingEmbedder()], ids=["words alone", "vectors"])
-def test_every_rule_is_there_where_all_fit(open_words: Open, embedder: Any) -> None:
+def test_every_rule_is_in_the_context_if_all_fit(open_words: Open, embedder: Any) -> None:
     memory = open_words(embedder)
     rules = [FRIDAY, SHORT, EUROS, "Don't call the Hendersons before nine.", "Tests live next to the code, always."]
     tell(memory, *rules)
     for task in (SHIP, "What is the capital of Peru?", "Draft a quote for the roof"):
-        assert sorted(shown(ask(memory, task))) == sorted(rules)
+        assert sorted(shown_rules(ask(memory, task))) == sorted(rules)
 
 
 @pytest.mark.requirement("USE-3")
@@ -123,14 +123,14 @@ def test_without_a_question_the_newest_rule_comes_first(open_words: Open) -> Non
 
 
 @pytest.mark.requirement("USE-3", "GUIDE-3")
-def test_in_a_small_reserve_general_rules_come_first_and_then_the_nearest(open_words: Open) -> None:
+def test_in_little_room_general_rules_come_first_and_then_the_most_similar(open_words: Open) -> None:
     memory = open_words(guidance_share=0.1)
     others = [f"Invoices of customer {number} always go to Petra before they leave." for number in range(20)]
     tell(memory, SHORT, FRIDAY, *others)
     context = ask(memory, "May I deploy it on a Friday?", budget_tokens=1500)
-    assert shown(context)[:2] == [SHORT, FRIDAY]
+    assert shown_rules(context)[:2] == [SHORT, FRIDAY]
     missing = left_out(context)
-    assert len(shown(context)) + len(missing) == 22
+    assert len(shown_rules(context)) + len(missing) == 22
     assert {item.reason for item in missing} == {"over the guidance budget"}
 
 
@@ -138,29 +138,29 @@ def test_in_a_small_reserve_general_rules_come_first_and_then_the_nearest(open_w
 
 
 @pytest.mark.requirement("USE-3")
-def test_a_rule_gives_way_to_the_one_that_replaces_it_and_says_so(open_words: Open) -> None:
+def test_a_later_rule_replaces_an_earlier_one_and_the_receipt_says_so(open_words: Open) -> None:
     memory = open_words()
     tell(memory, EUROS, FRIDAY, DOLLARS)
     context = ask(memory, "Draft a quote for the roof")
-    assert sorted(shown(context)) == sorted([FRIDAY, DOLLARS])
+    assert sorted(shown_rules(context)) == sorted([FRIDAY, DOLLARS])
     new = next(item.record for item in memory.guidance(user_id="ana").items if item.record.text == DOLLARS)
     reference = f"{new.collection}/{new.id}"
-    assert kept(memory) == {EUROS: reference, FRIDAY: "", DOLLARS: ""}
+    assert kept_rules(memory) == {EUROS: reference, FRIDAY: "", DOLLARS: ""}
     assert [item.reason for item in left_out(context)] == [f"replaced by {reference}"]
 
 
 @pytest.mark.requirement("USE-3")
-def test_an_older_rule_that_comes_in_late_does_not_replace_a_newer_one(open_words: Open) -> None:
+def test_an_older_rule_that_arrives_late_does_not_replace_a_newer_one(open_words: Open) -> None:
     memory = open_words()
     tell(memory, DOLLARS, start=10)
     tell(memory, EUROS, session="earlier", start=0)
-    assert shown(ask(memory, "Draft a quote")) == [DOLLARS]
-    assert kept(memory)[EUROS]
+    assert shown_rules(ask(memory, "Draft a quote")) == [DOLLARS]
+    assert kept_rules(memory)[EUROS]
 
 
 @pytest.mark.requirement("USE-3")
 @pytest.mark.parametrize("way", ["delete", "purge"])
-def test_a_rule_holds_again_when_its_successor_is_gone(open_words: Open, way: str) -> None:
+def test_a_rule_holds_again_without_its_successor(open_words: Open, way: str) -> None:
     memory = open_words()
     tell(memory, EUROS, DOLLARS)
     new = next(item.record for item in memory.guidance(user_id="ana").items if item.record.text == DOLLARS)
@@ -170,18 +170,18 @@ def test_a_rule_holds_again_when_its_successor_is_gone(open_words: Open, way: st
         raw = next(turn for turn in memory.list("session_raw:s").records if turn.text == DOLLARS)
         memory.purge(ref=f"{raw.collection}/{raw.id}")
         assert DOLLARS not in str(memory.call(Export(limit=5000)).lines)
-    assert kept(memory) == {EUROS: ""}
-    assert shown(ask(memory, "Draft a quote")) == [EUROS]
+    assert kept_rules(memory) == {EUROS: ""}
+    assert shown_rules(ask(memory, "Draft a quote")) == [EUROS]
     assert memory.verify().ok
 
 
 @pytest.mark.requirement("USE-3", "STORE-1")
-def test_nobody_replaces_the_rule_of_somebody_else(open_words: Open) -> None:
+def test_one_user_cannot_replace_the_rule_of_another(open_words: Open) -> None:
     memory = open_words()
     tell(memory, EUROS)
     tell(memory, DOLLARS, session="t", user="bo", start=1)
-    assert shown(ask(memory, "Draft a quote")) == [EUROS]
-    assert shown(ask(memory, "Draft a quote", user="bo")) == [DOLLARS]
+    assert shown_rules(ask(memory, "Draft a quote")) == [EUROS]
+    assert shown_rules(ask(memory, "Draft a quote", user="bo")) == [DOLLARS]
 
 
 @pytest.mark.requirement("USE-3", "SAFE-2")
@@ -190,33 +190,33 @@ def test_only_the_user_replaces_a_rule(open_words: Open, role: str) -> None:
     memory = open_words()
     tell(memory, EUROS)
     tell(memory, DOLLARS, role=role, start=1)
-    assert kept(memory) == {EUROS: ""}
-    assert shown(ask(memory, "Draft a quote")) == [EUROS]
+    assert kept_rules(memory) == {EUROS: ""}
+    assert shown_rules(ask(memory, "Draft a quote")) == [EUROS]
 
 
 @pytest.mark.requirement("USE-3", "SAFE-2")
 @pytest.mark.parametrize("quote", ["Look at this:\n\n> {}\n", "Look at this:\n```\n{}\n```\n"])
-def test_a_quoted_rule_is_nobodys_rule_and_replaces_none(open_words: Open, quote: str) -> None:
+def test_a_quoted_rule_does_not_count_and_replaces_none(open_words: Open, quote: str) -> None:
     memory = open_words()
     tell(memory, EUROS, quote.format(DOLLARS), quote.format(FRIDAY))
-    assert kept(memory) == {EUROS: ""}
+    assert kept_rules(memory) == {EUROS: ""}
 
 
 @pytest.mark.requirement("USE-3", "SAFE-2")
-def test_a_successor_that_is_held_back_replaces_nothing(open_words: Open) -> None:
+def test_a_quarantined_successor_replaces_nothing(open_words: Open) -> None:
     memory = open_words()
     tell(memory, EUROS, DOLLARS)
     raw = next(turn for turn in memory.list("session_raw:s").records if turn.text == DOLLARS)
     memory.review(f"{raw.collection}/{raw.id}", "quarantine")
-    assert shown(ask(memory, "Draft a quote")) == [EUROS]
+    assert shown_rules(ask(memory, "Draft a quote")) == [EUROS]
 
 
 @pytest.mark.requirement("USE-3", "STORE-7")
-def test_what_replaces_what_moves_with_an_export(open_words: Open, tmp_path: Any) -> None:
+def test_an_export_carries_which_rule_replaces_which(open_words: Open, tmp_path: Any) -> None:
     memory = open_words()
     tell(memory, EUROS, DOLLARS)
     other = open_words(data_dir=tmp_path / "other")
     other.call(Import(lines=memory.call(Export(limit=5000)).lines))
     assert other.flush().ok
-    assert kept(other) == kept(memory)
-    assert shown(ask(other, "Draft a quote")) == [DOLLARS]
+    assert kept_rules(other) == kept_rules(memory)
+    assert shown_rules(ask(other, "Draft a quote")) == [DOLLARS]

@@ -1,4 +1,4 @@
-"""Old turns in runs of about equal length that part no coupled turns."""
+"""Clusters divide old turns into runs of about equal length and never separate coupled turns."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def test_no_turns_make_no_clusters() -> None:
     assert split_clusters([0], 0, 20) == []
 
 
-def test_fewer_turns_than_one_cluster_holds_are_one_cluster() -> None:
+def test_a_few_turns_make_one_cluster() -> None:
     assert split_clusters(everywhere(7), 7, 20) == [range(7)]
 
 
-def test_turns_are_divided_evenly_not_with_a_short_rest() -> None:
+def test_turns_are_divided_evenly_without_a_short_last_cluster() -> None:
     assert [len(cluster) for cluster in split_clusters(everywhere(41), 41, 20)] == [14, 14, 13]
 
 
-def test_each_turn_falls_where_the_formula_says() -> None:
+def test_the_formula_places_each_turn() -> None:
     for count in range(1, 90):
         clusters = -(-count // 8)
         expected = [place * clusters // count for place in range(count)]
@@ -34,20 +34,20 @@ def test_each_turn_falls_where_the_formula_says() -> None:
 
 
 @pytest.mark.parametrize("size", [0, -1, -100])
-def test_a_size_that_is_not_positive_means_the_default(size: int) -> None:
+def test_a_size_of_zero_or_less_means_the_default(size: int) -> None:
     assert split_clusters(everywhere(50), 50, size) == split_clusters(everywhere(50), 50, DEFAULT_SIZE)
 
 
 @pytest.mark.requirement("CONT-2")
-def test_a_boundary_moves_to_the_nearest_place_that_parts_no_pair() -> None:
+def test_a_boundary_moves_to_the_nearest_place_outside_a_pair() -> None:
     assert split_clusters([0, 4, 12], 12, 6) == [range(4), range(4, 12)]
 
 
 @pytest.mark.requirement("CONT-2")
-def test_the_earlier_of_two_equally_near_places_is_taken() -> None:
+def test_between_equally_near_places_the_earlier_one_wins() -> None:
     assert split_clusters([0, 4, 8, 12], 12, 6) == [range(4), range(4, 12)]
 
 
 @pytest.mark.requirement("CONT-2")
-def test_turns_that_all_hang_together_stay_one_cluster() -> None:
+def test_turns_that_are_all_coupled_stay_in_one_cluster() -> None:
     assert split_clusters([0, 50], 50, 20) == [range(50)]

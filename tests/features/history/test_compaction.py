@@ -28,7 +28,7 @@ ODD_TEXTS = (
 
 @pytest.fixture(scope="module", params=["memory", "client"])
 def api(request: pytest.FixtureRequest) -> Iterator[MemoryApi]:
-    """One for all tests of this module; each has sessions of its own."""
+    """One for all tests of this module. Each test has its own sessions."""
     with opened_api(request.param) as opened:
         yield opened
         assert opened.verify().ok
@@ -39,7 +39,7 @@ def sid(request: pytest.FixtureRequest) -> str:
     return request.node.name
 
 
-def told(number: int) -> str:
+def turn_text(number: int) -> str:
     return (
         f"The export job {number} of the billing service failed with ERR_{number:04d} after the nightly run; "
         f"see /srv/billing/{number}.log for the details, and the retry took {number + 3} minutes."
@@ -48,7 +48,7 @@ def told(number: int) -> str:
 
 def talk(api: MemoryApi, session_id: str, count: int, *, roles: Sequence[str] = ("user", "assistant")) -> list[str]:
     messages = [
-        Message(role=roles[number % len(roles)], text=told(number), id=f"t{number}", ts=TS + number * MINUTE_MS)
+        Message(role=roles[number % len(roles)], text=turn_text(number), id=f"t{number}", ts=TS + number * MINUTE_MS)
         for number in range(count)
     ]
     return [receipt.id for receipt in api.ingest_batch(session_id, messages).receipts]
@@ -66,7 +66,7 @@ def view_tokens(api: MemoryApi, session_id: str) -> int:
     return sum(record.tokens for record in api.list(f"session:{session_id}").records)
 
 
-def opened_fully(api: MemoryApi, session_id: str, node: Node) -> list[str]:
+def expand_fully(api: MemoryApi, session_id: str, node: Node) -> list[str]:
     return [turn.id for turn in api.expand(session_id, node.id, max_depth=64).turns]
 
 
@@ -74,7 +74,7 @@ def opened_fully(api: MemoryApi, session_id: str, node: Node) -> list[str]:
 
 
 @pytest.mark.requirement("COMP-10", "COMP-1", "STORE-2")
-def test_a_compaction_says_what_it_did_and_leaves_the_raw_history_as_it_was(api: MemoryApi, sid: str) -> None:
+def test_a_compaction_reports_its_work_and_does_not_change_the_raw_history(api: MemoryApi, sid: str) -> None:
     talk(api, sid, 50)
     before, tokens = raw(api, sid), view_tokens(api, sid)
     done = api.call(Compact(session_id=sid, force=True))
@@ -114,7 +114,7 @@ def test_turns_of_the_tail_are_never_compacted(api: MemoryApi, sid: str) -> None
 
 @pytest.mark.requirement("COMP-5")
 @pytest.mark.parametrize("size", [2, 7, 20])
-def test_every_summary_is_smaller_than_what_it_stands_for(api: MemoryApi, sid: str, size: int) -> None:
+def test_every_summary_is_smaller_than_its_sources(api: MemoryApi, sid: str, size: int) -> None:
     talk(api, sid, 40)
     squeeze(api, sid, size)
     for summary in api.show_session(sid).summaries:
@@ -124,7 +124,7 @@ def test_every_summary_is_smaller_than_what_it_stands_for(api: MemoryApi, sid: s
 
 
 @pytest.mark.requirement("COMP-5", "COMP-10")
-def test_a_summary_of_one_turn_is_trivial_and_no_progress(api: MemoryApi, sid: str) -> None:
+def test_a_summary_of_one_turn_is_trivial_and_does_not_count_as_progress(api: MemoryApi, sid: str) -> None:
     talk(api, sid, 10, roles=["assistant"])
     done = api.call(Compact(session_id=sid, force=True, cluster_turns=1))
     assert not done.did_compact
@@ -144,12 +144,12 @@ def test_turns_too_short_for_a_smaller_summary_stay_in_the_view(api: MemoryApi, 
 
 @pytest.mark.requirement("CONT-2", "COMP-1")
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_coupled_turns_are_parted_neither_by_a_cluster_nor_by_the_tail(api: MemoryApi, sid: str, size: int) -> None:
+def test_neither_a_cluster_nor_the_tail_separates_coupled_turns(api: MemoryApi, sid: str, size: int) -> None:
     for number in range(9):
-        api.ingest(sid, "user", told(number), id=f"ask{number}")
-        api.ingest(sid, "tool_call", told(number), id=f"call{number}", tool_call_ids=[f"c{number}"])
+        api.ingest(sid, "user", turn_text(number), id=f"ask{number}")
+        api.ingest(sid, "tool_call", turn_text(number), id=f"call{number}", tool_call_ids=[f"c{number}"])
         api.ingest(sid, "system", "A note in between.", id=f"note{number}")
-        api.ingest(sid, "tool", told(number), id=f"result{number}", tool_call_id=f"c{number}")
+        api.ingest(sid, "tool", turn_text(number), id=f"result{number}", tool_call_id=f"c{number}")
     api.call(Compact(session_id=sid, force=True, cluster_turns=size, min_turns=3))
     shown = api.show_session(sid)
     groups = [node.source_ids for node in shown.summaries if node.level == 1]
@@ -171,7 +171,7 @@ def test_siblings_are_condensed_and_lineage_is_complete(api: MemoryApi, sid: str
         assert 0.0 <= node.confidence <= 1.0  # type: ignore[operator]
         assert node.method
         assert node.compacted_ts
-        turns = opened_fully(api, sid, node)
+        turns = expand_fully(api, sid, node)
         assert node.turn_count == len(turns)
         times = [TS + ids.index(id_) * MINUTE_MS for id_ in turns]
         assert (node.first_ts, node.last_ts) == (min(times), max(times))
@@ -181,7 +181,7 @@ def test_siblings_are_condensed_and_lineage_is_complete(api: MemoryApi, sid: str
 
 
 @pytest.mark.requirement("COMP-4")
-def test_a_summary_is_written_in_the_light_of_earlier_ones_as_far_as_they_fit(api: MemoryApi, sid: str) -> None:
+def test_the_summarizer_sees_earlier_summaries_as_far_as_they_fit(api: MemoryApi, sid: str) -> None:
     talk(api, sid, 40)
     api.call(Compact(session_id=sid, force=True, cluster_turns=9, prior_tokens=300))
     first, *later = api.show_session(sid).summaries
@@ -192,10 +192,12 @@ def test_a_summary_is_written_in_the_light_of_earlier_ones_as_far_as_they_fit(ap
 
 
 @pytest.mark.requirement("SAFE-2", "COMP-7")
-def test_a_summary_is_trusted_no_more_than_the_worst_of_its_sources(api: MemoryApi, sid: str) -> None:
+def test_a_summary_has_the_trust_of_its_least_trusted_source(api: MemoryApi, sid: str) -> None:
     for number in range(4):
-        api.ingest(sid, "user", told(number))
-        api.ingest(sid, *(("tool", "rsync sent 14 files, skipped 2") if number == 1 else ("assistant", told(number))))
+        api.ingest(sid, "user", turn_text(number))
+        api.ingest(
+            sid, *(("tool", "rsync sent 14 files, skipped 2") if number == 1 else ("assistant", turn_text(number)))
+        )
     talk(api, sid, 40)
     squeeze(api, sid, 4)
     shown = {node.id: node for node in api.show_session(sid).summaries}
@@ -208,7 +210,7 @@ def test_a_summary_is_trusted_no_more_than_the_worst_of_its_sources(api: MemoryA
 
 
 @pytest.mark.requirement("GUIDE-2")
-def test_guidance_survives_word_for_word_with_its_user_or_its_session(api: MemoryApi, sid: str) -> None:
+def test_guidance_survives_word_for_word_for_its_user_or_session(api: MemoryApi, sid: str) -> None:
     rule = "You must never push to the main branch \x00 without my review.\r\n"
     api.ingest(sid, "user", rule, user_id=sid)
     api.ingest(sid, "user", "Always answer me in French, please.")
@@ -226,7 +228,7 @@ def test_guidance_survives_word_for_word_with_its_user_or_its_session(api: Memor
 
 
 @pytest.mark.requirement("COMP-8", "STORE-2", "PERF-3")
-def test_opening_the_view_gives_back_every_turn_byte_for_byte(api: MemoryApi, sid: str) -> None:
+def test_expanding_the_view_returns_every_turn_byte_for_byte(api: MemoryApi, sid: str) -> None:
     for number, text in enumerate(ODD_TEXTS):
         api.ingest(sid, "user", text, id=f"odd{number}", ts=TS)
     talk(api, sid, 60)
@@ -244,7 +246,7 @@ def test_opening_the_view_gives_back_every_turn_byte_for_byte(api: MemoryApi, si
 
 
 @pytest.mark.requirement("COMP-9")
-def test_expansion_stops_at_the_depth_and_names_what_it_left_closed(api: MemoryApi, sid: str) -> None:
+def test_an_expansion_stops_at_its_depth_and_names_the_closed_summaries(api: MemoryApi, sid: str) -> None:
     ids = talk(api, sid, 72)
     squeeze(api, sid, 4)
     top = next(node for node in api.show_session(sid).view if node.level == 2)
@@ -252,14 +254,14 @@ def test_expansion_stops_at_the_depth_and_names_what_it_left_closed(api: MemoryA
     assert shallow.turns == ()
     assert tuple(node.id for node in shallow.closed) == top.source_ids
     below = [turn.id for node in shallow.closed for turn in api.expand(sid, node.id, max_depth=1).turns]
-    assert below == opened_fully(api, sid, top) == ids[: len(below)]
+    assert below == expand_fully(api, sid, top) == ids[: len(below)]
     for depth in (0, -1, 65):
         with pytest.raises(InvalidInput):
             api.expand(sid, top.id, max_depth=depth)
 
 
 @pytest.mark.requirement("COMP-9", "COMP-8")
-def test_a_caller_with_small_bounds_reaches_everything_through_what_was_left_closed(api: MemoryApi, sid: str) -> None:
+def test_a_caller_with_small_bounds_reaches_every_turn_through_the_closed_summaries(api: MemoryApi, sid: str) -> None:
     talk(api, sid, 72)
     squeeze(api, sid, 4)
     waiting = [node.id for node in api.show_session(sid).view]
@@ -290,7 +292,7 @@ def test_a_node_is_described_with_its_sources_and_its_parents(api: MemoryApi, si
     turn = api.describe(sid, "t0")
     (parent,) = turn.parent_ids
     middle = api.describe(sid, parent)
-    assert (turn.kind, turn.level, turn.in_view, turn.text) == ("turn", 0, False, told(0))
+    assert (turn.kind, turn.level, turn.in_view, turn.text) == ("turn", 0, False, turn_text(0))
     assert "t0" in middle.source_ids
     assert (middle.level, middle.parent_ids, middle.in_view) == (1, (top.id,), False)
     assert api.describe(sid, "t71").parent_ids == ()
@@ -299,7 +301,7 @@ def test_a_node_is_described_with_its_sources_and_its_parents(api: MemoryApi, si
 
 @pytest.mark.requirement("COMP-9", "STORE-1")
 @pytest.mark.parametrize("open_node", [MemoryApi.expand, MemoryApi.describe])
-def test_what_a_session_does_not_have_is_not_found(api: MemoryApi, sid: str, open_node: object) -> None:
+def test_an_unknown_node_is_not_found(api: MemoryApi, sid: str, open_node: object) -> None:
     talk(api, sid, 2)
     with pytest.raises(NotFound):
         open_node(api, sid, "unknown")  # type: ignore[operator]
@@ -311,7 +313,7 @@ def test_what_a_session_does_not_have_is_not_found(api: MemoryApi, sid: str, ope
 
 
 @pytest.mark.requirement("COMP-9")
-def test_compacted_turns_are_searched_only_where_the_raw_history_is_asked_for(api: MemoryApi, sid: str) -> None:
+def test_a_search_finds_compacted_turns_only_in_the_raw_history(api: MemoryApi, sid: str) -> None:
     talk(api, sid, 30)
     squeeze(api, sid, 20)
     assert api.query_raw(sid, "ERR_0007").hits[0].record.id == "t7"
@@ -323,17 +325,17 @@ def test_compacted_turns_are_searched_only_where_the_raw_history_is_asked_for(ap
 
 
 @pytest.mark.requirement("STORE-3", "COMP-8")
-def test_a_turn_delivered_again_after_its_compaction_changes_nothing(api: MemoryApi, sid: str) -> None:
+def test_delivering_a_compacted_turn_again_changes_nothing(api: MemoryApi, sid: str) -> None:
     talk(api, sid, 30)
     squeeze(api, sid)
     before = api.show_session(sid)
-    again = [Message(role=("user", "assistant")[n % 2], text=told(n), id=f"t{n}", ts=TS + n) for n in range(30)]
+    again = [Message(role=("user", "assistant")[n % 2], text=turn_text(n), id=f"t{n}", ts=TS + n) for n in range(30)]
     assert not any(receipt.stored for receipt in api.ingest_batch(sid, again).receipts)
     assert api.show_session(sid) == before
 
 
 @pytest.mark.requirement("COMP-8", "STORE-2")
-def test_summaries_can_be_neither_deleted_nor_written_over(api: MemoryApi, sid: str) -> None:
+def test_summaries_can_be_neither_deleted_nor_overwritten(api: MemoryApi, sid: str) -> None:
     talk(api, sid, 30)
     squeeze(api, sid)
     shown = api.show_session(sid)
@@ -354,14 +356,14 @@ def test_summaries_can_be_neither_deleted_nor_written_over(api: MemoryApi, sid: 
 
 
 @pytest.mark.requirement("COMP-8")
-def test_a_turn_dismissed_by_hand_stays_in_the_history_and_out_of_summaries(api: MemoryApi, sid: str) -> None:
+def test_a_turn_dismissed_by_hand_stays_in_the_history_but_enters_no_summary(api: MemoryApi, sid: str) -> None:
     talk(api, sid, 30)
     api.delete(f"session:{sid}", "t3", "t4")
     squeeze(api, sid)
     assert api.show_session(sid).dismissed_count == 2
     covered = {id_ for node in api.show_session(sid).summaries for id_ in node.source_ids}
     assert not covered & {"t3", "t4"}
-    assert api.expand(sid, "t3").turns[0].text == told(3)
+    assert api.expand(sid, "t3").turns[0].text == turn_text(3)
     assert api.verify().ok
 
 
@@ -380,12 +382,12 @@ def test_a_compacted_session_moves_to_another_store_with_its_graph(api: MemoryAp
     with opened_api("memory", embedder="none") as other:
         for start in range(0, len(lines), 100):
             other.call(Import(lines=tuple(lines[start : start + 100])))
-        assert list(_exported(other)) == lines
+        assert list(_export_lines(other)) == lines
         assert other.show_session(sid) == api.show_session(sid)
         assert other.guidance(user_id=sid).items[0].record.text == "You must always keep this rule."
         assert other.verify().ok
         assert other.call(Import(lines=tuple(lines))).stored == 0
 
 
-def _exported(api: MemoryApi) -> tuple[str, ...]:
+def _export_lines(api: MemoryApi) -> tuple[str, ...]:
     return api.call(Export(limit=5000)).lines

@@ -1,4 +1,4 @@
-"""Search of the raw history by its letters, the same in this process and through a daemon."""
+"""Literal and regular-expression search of the raw history, the same in this process and through a daemon."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def found(
     return [match.id for match in api.grep(session_id, pattern, regex=regex, ignore_case=ignore_case).matches]
 
 
-def test_a_string_is_found_by_its_letters_with_the_line_it_stands_in(api: MemoryApi, sid: str) -> None:
+def test_a_literal_string_is_found_with_its_line(api: MemoryApi, sid: str) -> None:
     say(api, sid, "first line\nERR_42 (fatal) here\nlast", "err_42", "ERR_4")
     (match,) = api.grep(sid, "ERR_42 (fatal)").matches
     assert (match.id, match.role, match.line_number, match.line) == ("t0", "user", 2, "ERR_42 (fatal) here")
@@ -61,7 +61,7 @@ def test_compacted_turns_are_found_too(api: MemoryApi, sid: str) -> None:
     assert found(api, sid, "job 003") == ["t3"]
 
 
-def test_pages_go_on_where_the_last_one_ended_and_each_keeps_to_its_limit(api: MemoryApi, sid: str) -> None:
+def test_each_page_continues_the_last_one_and_respects_its_limit(api: MemoryApi, sid: str) -> None:
     say(api, sid, *("a\nb\na" if n % 3 else "nothing" for n in range(40)))
     every = api.grep(sid, "a").matches
     for limit in (1, 2, 3, 7, 100):
@@ -76,7 +76,7 @@ def test_pages_go_on_where_the_last_one_ended_and_each_keeps_to_its_limit(api: M
 
 
 @pytest.mark.requirement("RPC-2")
-def test_a_turn_with_very_many_matches_does_not_pass_the_limit(api: MemoryApi, sid: str) -> None:
+def test_a_turn_with_very_many_matches_respects_the_limit(api: MemoryApi, sid: str) -> None:
     say(api, sid, "a\n" * 200_000, "a")
     page = api.grep(sid, "a", limit=5)
     assert [match.line_number for match in page.matches] == [1, 2, 3, 4, 5]
@@ -92,7 +92,7 @@ def test_a_long_line_is_cut_around_its_match(api: MemoryApi, sid: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "a**", "(?P<n", r"\1", "(?=a)", "(x{1000}){1000}", "\\", "a{2,1}"])
-def test_what_is_no_expression_is_refused_with_a_reason(api: MemoryApi, sid: str, pattern: str) -> None:
+def test_an_invalid_expression_is_refused_with_a_reason(api: MemoryApi, sid: str, pattern: str) -> None:
     say(api, sid, "anything")
     with pytest.raises(InvalidInput, match=r"pattern is not a regular expression: ."):
         api.grep(sid, pattern, regex=True)
@@ -107,9 +107,9 @@ def test_an_empty_or_endless_pattern_and_a_limit_out_of_bounds_are_refused(api: 
         api.grep(sid, "x", cursor=-1)
 
 
-@pytest.mark.timeout(300)  # what explodes takes years
+@pytest.mark.timeout(300)  # exponential backtracking would take years
 @pytest.mark.requirement("RPC-2")
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(.*a){20}b", "^(([a-z])+.)+[A-Z]([a-z])+$"])
-def test_an_expression_made_to_explode_takes_linear_time(api: MemoryApi, sid: str, pattern: str) -> None:
+def test_an_expression_built_to_explode_takes_linear_time(api: MemoryApi, sid: str, pattern: str) -> None:
     say(api, sid, "a" * (MIB // 2) + "!")
     assert found(api, sid, pattern, regex=True) == []

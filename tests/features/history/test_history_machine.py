@@ -1,4 +1,4 @@
-"""A session's life at random: said, compacted, opened, dismissed, delivered again, moved; verified at every step."""
+"""A session under random steps: speak, compact, open, dismiss, deliver again, move. Each step is verified."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class HistoryMachine(RuleBasedStateMachine):
         )
         return Memory(config, clock=self.clock, tuning=Tuning(tail_max_turns=6))
 
-    # --- what may happen ---------------------------------------------------------------------------
+    # --- steps --------------------------------------------------------------------------------------
 
     @rule(session=sessions, given=st.lists(turns, min_size=1, max_size=12), known_user=st.booleans())
     def say(self, session: str, given: list[tuple[str, str, int, str | None]], known_user: bool) -> None:
@@ -139,7 +139,7 @@ class HistoryMachine(RuleBasedStateMachine):
 
     @rule(session=sessions, pick=picks)
     def readmit(self, session: str, pick: int) -> None:
-        """What an operator's repair may do to any node, be it needed or not."""
+        """An operator's repair may readmit any node, whether it needs that or not."""
         if not self.said[session]:
             return
         nodes = [*self.said[session], *(node.id for node in self.memory.show_session(session).summaries)]
@@ -183,7 +183,7 @@ class HistoryMachine(RuleBasedStateMachine):
 
     @rule()
     def move(self) -> None:
-        """To a new store, which is from then on the one."""
+        """Move to a new store, which replaces the old one."""
         lines = self.exported()
         self.memory.close()
         self.stores += 1
@@ -200,7 +200,7 @@ class HistoryMachine(RuleBasedStateMachine):
     def exported(self) -> tuple[str, ...]:
         return self.memory.call(Export(limit=5000)).lines
 
-    # --- what always holds ---------------------------------------------------------------------------
+    # --- invariants ----------------------------------------------------------------------------------
 
     @invariant()
     def it_verifies(self) -> None:

@@ -1,4 +1,4 @@
-"""Extractive summaries: what they say, what they keep, how they shrink."""
+"""Extractive summaries: how they read, what they keep, how they shrink."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PLANNING = turns(
 class TestSummary:
     pytestmark = pytest.mark.requirement("COMP-6")
 
-    def test_the_first_line_gives_span_turns_and_participants(self) -> None:
+    def test_the_first_line_gives_time_span_turns_and_participants(self) -> None:
         first = summary_of(PLANNING).text.split("\n")[0]
         assert first == "2026-03-02 09:30 to 09:35 UTC, 6 turns: Maren 3, Tomas 3."
 
@@ -96,7 +96,7 @@ class TestSummary:
             "우리는 결제 서버를 9090 포트로 변경하기로 결정했다.",
         ],
     )
-    def test_scripts_without_blanks_are_summarised(self, said: str) -> None:
+    def test_scripts_without_spaces_are_summarised(self, said: str) -> None:
         filler = "好的。谢谢你。嗯，没问题，我知道了，那就这样吧。" * 3
         sources = turns(*[("甲", Role.USER, filler), ("乙", Role.USER, said)] * 2, *[("甲", Role.USER, filler)] * 4)
         assert said in summary_of(sources).text
@@ -123,14 +123,14 @@ class TestTools:
             True,
         )
 
-    def test_a_file_that_was_read_leaves_no_bulk(self) -> None:
+    def test_the_content_of_a_read_file_is_left_out(self) -> None:
         code = "\n".join(f"export const value{n} = theme.fg('error', {n});" for n in range(300))
         assert calls.ending(code) == ("", False)
 
     def test_a_short_answer_stays_whole(self) -> None:
         assert calls.ending("3 files\n") == ("3 files", False)
 
-    def test_parallel_calls_are_not_paired_by_guess(self) -> None:
+    def test_results_of_parallel_calls_are_not_matched_by_guessing(self) -> None:
         run = turns(
             ("user", Role.USER, "look at both files and tell me what is wrong with them, " + chatter(3)),
             ("tool_call", Role.TOOL_CALL, '{"path": "src/a.py"}'),
@@ -142,7 +142,7 @@ class TestTools:
         assert "did: called tool_call src/a.py; called tool_call src/b.py; failed: No such file: b" in text
 
     @pytest.mark.parametrize("text", ["", "{", '{"a": ', '"command": "\\u12', '{"command": "a\\"b"}', "[" * 5000])
-    def test_any_call_is_read(self, text: str) -> None:
+    def test_calls_of_every_format_are_read(self, text: str) -> None:
         doing, told = calls.describe(calls.call_of_turn("bash", text))
         assert doing == "ran"
         assert len(told) <= 60
@@ -169,7 +169,7 @@ class TestToolWork:
     def text(self) -> str:
         return summary_of(WORK).text
 
-    def test_it_reads_as_a_note(self) -> None:
+    def test_the_summary_reads_like_a_note(self) -> None:
         assert self.text().split("\n")[1:] == [
             "09:30 user: Port footer.ts to the new theme. no console logs!",
             "09:33 did: edited src/footer.ts; read footer.ts",
@@ -182,14 +182,14 @@ class TestToolWork:
         for payload in ("value", "112233", "Successfully", "b.ts"):
             assert payload not in self.text()
 
-    def test_the_users_words_are_all_there_however_much_the_assistant_says(self) -> None:
+    def test_the_users_words_survive_a_long_report_of_the_assistant(self) -> None:
         report = "The module was rewritten in full and handles every case of the parser. " * 60
         long = [*WORK, *turns(*[("assistant", Role.ASSISTANT, report)] * 10)]
         text = summary_of(long).text
         assert "Port footer.ts to the new theme. no console logs!" in text
         assert "this exploded, dim should be #666666" in text
 
-    def test_a_question_that_the_next_turns_answer_is_not_open(self) -> None:
+    def test_a_question_answered_by_the_next_turns_is_not_open(self) -> None:
         asked = WORK[:6]
         answer = turns(("user", Role.USER, "yes, go on with the header"))
         made = summarise(asked, earlier=(), below=size(asked), count=count, later=answer)
@@ -212,20 +212,20 @@ class TestLadder:
             made = summarise(PLANNING, earlier=(), below=below, count=count)
             assert made is None or made.tokens < below
 
-    def test_the_rungs_are_named(self) -> None:
+    def test_each_rung_of_the_ladder_has_a_name(self) -> None:
         methods = {below: made.method for below in (5, 30, 50, 400) if (made := _try(below))}
         assert methods[400] == "extractive"
         assert methods[50] == "extractive-short"
         assert methods[30] == "fallback"
 
-    def test_nothing_can_be_smaller_than_nothing(self) -> None:
+    def test_no_summary_fits_below_zero_or_comes_from_no_turns(self) -> None:
         assert summarise(PLANNING, earlier=(), below=0, count=count) is None
         assert summarise([], earlier=(), below=100, count=count) is None
 
-    def test_text_without_a_word_is_declined(self) -> None:
+    def test_text_without_words_gives_no_summary(self) -> None:
         assert summarise(turns(("a", Role.USER, "…!?\n---")), earlier=(), below=100, count=count) is None
 
-    def test_a_long_cluster_is_bounded(self) -> None:
+    def test_the_summary_of_a_long_cluster_is_bounded(self) -> None:
         long = turns(*[("Ada", Role.USER, f"Fact {n}: box {n * 17} is at shelf {n * 31}. " * 4) for n in range(400)])
         assert summary_of(long).tokens <= 650
 
@@ -244,12 +244,12 @@ class TestChanges:
     def said(self, text: str) -> str:
         return summary_of([*PLANNING, Source("Ada", Role.USER, START, text)], (self.EARLIER,)).text
 
-    def test_another_value_of_the_same_thing_supersedes_it(self) -> None:
+    def test_another_value_of_the_same_thing_supersedes_the_earlier_one(self) -> None:
         assert "\nSuperseded: The ledger port is 5432. → 09:30 Ada: The ledger port is 6000." in self.said(
             "The ledger port is 6000."
         )
 
-    def test_what_is_named_as_left_behind_is_superseded(self) -> None:
+    def test_a_value_that_a_move_leaves_behind_is_superseded(self) -> None:
         found = changes.compare(["We moved the backups from S3 to Glacier."], ["The backups go to S3 every night."])
         assert found.superseded == {0: "The backups go to S3 every night."}
 
@@ -267,11 +267,11 @@ class TestChanges:
             "We read the ledger again.",
         ],
     )
-    def test_without_evidence_nothing_is_overturned(self, later: str) -> None:
+    def test_without_evidence_nothing_is_superseded(self, later: str) -> None:
         before = ["I ran 5 kilometres on Saturday.", "The ledger port is 5432.", "The backups go to S3."]
         assert changes.compare([later], before).superseded == {}
 
-    def test_without_earlier_summaries_nothing_is_said_of_them(self) -> None:
+    def test_without_earlier_summaries_there_is_no_comparison(self) -> None:
         text = summary_of(PLANNING).text
         assert not re.search(r"^(?:New|Still holds|Superseded):", text, re.MULTILINE)
 
@@ -299,7 +299,7 @@ class TestCondensing:
         first = self.condensed(self.children()).text.split("\n")[0]
         assert first == "2026-03-02 09:30 to 2026-03-09 09:35 UTC, 48 turns in 8 summaries: Maren 24, Tomas 24."
 
-    def test_what_every_child_says_is_said_once(self) -> None:
+    def test_a_statement_of_every_child_appears_once(self) -> None:
         assert self.condensed(self.children()).text.count("decided to use PostgreSQL 16") == 1
 
     def test_it_stays_readable_at_any_depth(self) -> None:
@@ -313,7 +313,7 @@ class TestCondensing:
             assert all(re.match(r"(?:2026-\d\d-\d\d )?(?:\d\d:\d\d )?[\w ]+: ", line) for line in lines[1:])
             level = [Source("summary", None, level[-1].ts_ms, made.text)] * 4
 
-    def test_prose_of_a_model_is_condensed_too(self) -> None:
+    def test_prose_written_by_a_model_is_condensed_too(self) -> None:
         prose = "The team chose PostgreSQL 16 for the ledger. They talked about the weather at length. " + chatter(40)
         children = [Source("summary", None, START, prose), *self.children(2)]
         assert "The team chose PostgreSQL 16 for the ledger." in self.condensed(children).text
@@ -337,19 +337,19 @@ class TestSentences:
             ("a line that is long enough to have been wrapped by hand\nand goes on here.", None),
         ],
     )
-    def test_sentences_end_where_a_reader_would_end_them(self, text: str, expected: list[str] | None) -> None:
+    def test_sentences_end_where_a_reader_expects(self, text: str, expected: list[str] | None) -> None:
         assert sentences.split(text) == (expected or [" ".join(text.split())])
 
     def test_a_long_block_of_code_is_left_out(self) -> None:
         code = "\n".join(f"x{n} = {n}" for n in range(30))
         assert sentences.split(f"Use this:\n```py\n{code}\n```\nThen restart.") == ["Use this:", "Then restart."]
 
-    def test_a_megabyte_without_punctuation_comes_in_bounded_pieces(self) -> None:
+    def test_a_megabyte_without_punctuation_is_cut_into_bounded_pieces(self) -> None:
         pieces = sentences.split("a" * 1_000_000)
         assert max(map(len, pieces)) <= sentences.LONGEST_CHARS
         assert sum(map(len, pieces)) == 1_000_000
 
-    def test_a_cut_falls_at_a_sound_place_and_is_marked(self) -> None:
+    def test_a_cut_falls_between_words_and_is_marked(self) -> None:
         assert sentences.shorten("one two three, four five six seven", 24) == "one two three […]"
 
 

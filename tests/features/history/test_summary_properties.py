@@ -1,4 +1,4 @@
-"""Clusters, projections and summaries hold what they promise for any input."""
+"""Clusters, projections and summaries keep their promises for any input."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def count(text: str) -> int:
 
 @pytest.mark.requirement("COMP-1")
 @given(EDGES, st.integers(-3, 40))
-def test_clusters_tile_the_turns_and_are_cut_only_at_edges(given_edges: tuple[int, list[int]], size: int) -> None:
+def test_clusters_tile_the_turns_and_end_only_at_boundaries(given_edges: tuple[int, list[int]], size: int) -> None:
     total, edges = given_edges
     found = split_clusters(edges, total, size)
     assert [place for run in found for place in run] == list(range(total))
@@ -54,7 +54,7 @@ def test_clusters_tile_the_turns_and_are_cut_only_at_edges(given_edges: tuple[in
 
 @pytest.mark.requirement("COMP-1", "CONT-2")
 @given(st.lists(st.builds(TailTurn, st.sampled_from(Role), st.just(1)), max_size=80), st.integers(1, 30))
-def test_no_cluster_parts_coupled_turns(turns: list[TailTurn], size: int) -> None:
+def test_no_cluster_separates_coupled_turns(turns: list[TailTurn], size: int) -> None:
     edges = boundaries(turns)
     assert all(run.start in edges for run in split_clusters(edges, len(turns), size))
 
@@ -69,7 +69,7 @@ def test_no_cluster_parts_coupled_turns(turns: list[TailTurn], size: int) -> Non
         max_size=6,
     ).map("\n".join)
 )
-def test_a_projection_of_a_projection_is_itself(text: str) -> None:
+def test_projecting_twice_changes_nothing(text: str) -> None:
     shown = sanitise.projection(text)
     assert sanitise.projection(shown) == shown
     shown.encode("utf-8")
@@ -83,7 +83,7 @@ def test_short_ordinary_text_is_untouched(text: str) -> None:
 
 @pytest.mark.requirement("COMP-5")
 @given(SOURCES, st.lists(ANY_TEXT, max_size=2), BELOW)
-def test_a_summary_is_strictly_smaller_or_none_and_always_the_same(
+def test_a_summary_is_deterministic_and_strictly_smaller_or_none(
     sources: list[Source], earlier: list[str], below: int
 ) -> None:
     for make in (summarise, condense):
@@ -106,7 +106,7 @@ def test_summaries_of_summaries_are_smaller_still(sources: list[Source], below: 
 
 @pytest.mark.requirement("COMP-6")
 @given(st.lists(st.builds(Source, st.just("Ada"), st.just(Role.USER), st.just(0), PROSE), min_size=1, max_size=8))
-def test_every_quote_stands_in_a_source(sources: list[Source]) -> None:
+def test_every_quote_occurs_in_a_source(sources: list[Source]) -> None:
     made = summarise(sources, earlier=(), below=10_000, count=count)
     if made is None:
         return
@@ -128,5 +128,5 @@ def test_sentences_hold_the_text_in_order(text: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """Letters and digits alone: blanks are made single, and marks between sentences may fall away."""
+    """Letters and digits alone: a summary may change spaces and the punctuation between sentences."""
     return re.sub(r"[\W_]", "", text)

@@ -47,7 +47,7 @@ def plain_request_of(turns: list[TailTurn], place: int) -> int | None:
 
 @pytest.mark.requirement("CONT-2")
 @given(TURNS)
-def test_no_boundary_parts_a_result_from_its_call_or_a_reply_from_its_request(turns: list[TailTurn]) -> None:
+def test_no_boundary_separates_a_result_from_its_call_or_a_reply_from_its_request(turns: list[TailTurn]) -> None:
     edges = boundaries(turns)
     for place, turn in enumerate(turns):
         partners = []
@@ -61,7 +61,7 @@ def test_no_boundary_parts_a_result_from_its_call_or_a_reply_from_its_request(tu
 
 @pytest.mark.requirement("CONT-2")
 @given(TURNS)
-def test_boundaries_rise_from_the_first_turn_to_the_last(turns: list[TailTurn]) -> None:
+def test_boundaries_ascend_from_the_first_turn_to_the_last(turns: list[TailTurn]) -> None:
     edges = boundaries(turns)
     assert edges == sorted(set(edges))
     assert edges[0] == 0
@@ -70,13 +70,13 @@ def test_boundaries_rise_from_the_first_turn_to_the_last(turns: list[TailTurn]) 
 
 @pytest.mark.requirement("CONT-2")
 @given(st.lists(st.sampled_from([Role.ASSISTANT, Role.SYSTEM]), max_size=20))
-def test_turns_that_belong_to_nothing_may_be_cut_anywhere(roles: list[Role]) -> None:
+def test_uncoupled_turns_may_be_cut_anywhere(roles: list[Role]) -> None:
     assert boundaries([TailTurn(role, 1) for role in roles]) == list(range(len(roles) + 1))
 
 
 @pytest.mark.requirement("CONT-1", "CONT-2")
 @given(TURNS, MIN_TURNS, TARGET)
-def test_base_and_tail_are_exact(turns: list[TailTurn], min_turns: int, target: int) -> None:
+def test_base_and_tail_match_the_plain_reading(turns: list[TailTurn], min_turns: int, target: int) -> None:
     tail = split_tail(turns, min_turns, target)
     edges = boundaries(turns)
     cost = {edge: sum(turn.tokens for turn in turns[edge:]) for edge in edges}

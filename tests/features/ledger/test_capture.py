@@ -1,4 +1,4 @@
-"""Captured events become records of the ledger: redacted, once each, whatever stands between them in the file."""
+"""Captured events become ledger records: redacted, each once, no matter what else is in the file."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_an_event_is_found_in_the_ledgers_of_its_session_and_its_user(api: Memor
         ({"kind": "fact", "source": "https://example.org/a"}, "web", "untrusted"),
     ],
 )
-def test_trust_comes_from_where_an_event_is_from(
+def test_the_trust_of_an_event_follows_from_its_origin(
     api: MemoryApi, sid: str, fields: dict[str, Any], provenance: str, trust: str
 ) -> None:
     api.capture(Event(text="the build uses nine cores", session_id=sid, **fields))
@@ -87,7 +87,7 @@ def test_trust_comes_from_where_an_event_is_from(
     assert record.metadata.get("sourceUrl") == fields.get("source")
 
 
-def test_an_event_that_is_captured_again_is_one_record(api: MemoryApi, sid: str) -> None:
+def test_capturing_an_event_again_makes_no_second_record(api: MemoryApi, sid: str) -> None:
     for _ in range(3):
         api.capture(Event(text="ran make", session_id=sid, id="e1"), Event(text="done", session_id=sid, ts=7))
         settle(api)
@@ -98,7 +98,7 @@ def test_an_event_that_is_captured_again_is_one_record(api: MemoryApi, sid: str)
 
 
 @pytest.mark.requirement("CAPTURE-1", "CAPTURE-3")
-def test_a_secret_is_in_no_file_wherever_it_was_planted(api: MemoryApi, sid: str, tmp_path: Path) -> None:
+def test_no_file_holds_a_secret_from_any_part_of_an_event(api: MemoryApi, sid: str, tmp_path: Path) -> None:
     receipt = api.capture(
         Event(text=f"export TOKEN={SECRET}", session_id=sid, tool=f"curl {SECRET}"),
         Event(text="called", session_id=sid, payload={"auth": SECRET, "password": PASSWORD}),
@@ -165,7 +165,7 @@ def test_a_bad_line_is_set_aside_with_its_reason_and_the_run_goes_on(api: Memory
     assert api.harvest(str(path)).lines == 0
 
 
-def test_a_file_is_read_on_where_it_grew_and_anew_where_it_was_replaced(
+def test_a_grown_file_is_read_from_its_old_end_and_a_replaced_one_from_the_start(
     api: MemoryApi, sid: str, tmp_path: Path
 ) -> None:
     path = write_lines(tmp_path / "other.jsonl", [line("a", sessionId=sid)])
@@ -181,7 +181,7 @@ def test_a_file_is_read_on_where_it_grew_and_anew_where_it_was_replaced(
     assert sorted(texts(api, f"ledger:session:{sid}")) == ["note a", "note b", "note d"]
 
 
-def test_a_last_line_without_its_end_counts_where_it_is_whole(api: MemoryApi, sid: str, tmp_path: Path) -> None:
+def test_a_complete_last_line_counts_without_its_line_end(api: MemoryApi, sid: str, tmp_path: Path) -> None:
     path = tmp_path / "other.jsonl"
     path.write_text(json.dumps(line("a", sessionId=sid)))
     assert api.harvest(str(path)).stored == 1
@@ -195,23 +195,21 @@ def test_a_last_line_without_its_end_counts_where_it_is_whole(api: MemoryApi, si
 @pytest.mark.parametrize(
     ("path", "error"), [("relative.jsonl", InvalidInput), ("/no/such/file", NotFound), ("/tmp", InvalidInput)]
 )
-def test_a_file_that_cannot_be_harvested_is_named_in_a_sentence(
-    api: MemoryApi, path: str, error: type[ClewError]
-) -> None:
+def test_an_unusable_path_is_refused_with_a_reason(api: MemoryApi, path: str, error: type[ClewError]) -> None:
     with pytest.raises(error, match=r"path|file"):
         api.harvest(path)
 
 
-def test_the_number_of_lines_has_its_bounds(api: MemoryApi) -> None:
+def test_the_number_of_lines_is_bounded(api: MemoryApi) -> None:
     for wrong in (0, 10_001):
         with pytest.raises(InvalidInput):
             api.harvest(max_lines=wrong)
 
 
-# --- what needs nobody to work behind it -------------------------------------------------------------------
+# --- without background work -------------------------------------------------------------------------------
 
 
-def test_a_torn_last_line_of_the_log_waits_and_is_set_aside_once_it_is_closed(tmp_path: Path) -> None:
+def test_a_torn_last_line_waits_and_is_set_aside_once_the_file_is_closed(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(parts, event("one", id="1"))
     log = folder(parts) / "log-00000001.jsonl"
@@ -226,7 +224,7 @@ def test_a_torn_last_line_of_the_log_waits_and_is_set_aside_once_it_is_closed(tm
     assert harvest(parts, Harvest()).set_aside == 0
 
 
-def test_a_harvest_in_steps_stores_what_one_in_one_go_does(tmp_path: Path) -> None:
+def test_a_harvest_in_steps_stores_the_same_as_a_single_one(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data", **SMALL)
     for number in range(50):
         keep(parts, event(f"event {number} " + "x" * 150, id=str(number)))
@@ -238,7 +236,7 @@ def test_a_harvest_in_steps_stores_what_one_in_one_go_does(tmp_path: Path) -> No
     assert [record.id for record in parts.store.page("ledger:session:s", 0, 99)] == [str(n) for n in range(50)]
 
 
-def test_the_background_reads_in_small_steps_until_nothing_is_left(tmp_path: Path) -> None:
+def test_the_background_harvest_reads_in_small_steps_to_the_end(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     assert not some(parts)
     keep(parts, *(event(f"event {number}", id=str(number)) for number in range(50)))
@@ -246,7 +244,7 @@ def test_the_background_reads_in_small_steps_until_nothing_is_left(tmp_path: Pat
     assert parts.store.size("ledger:session:s") == 50
 
 
-def test_what_the_operator_wrote_is_not_overwritten(tmp_path: Path) -> None:
+def test_a_harvest_does_not_overwrite_the_operators_record(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(parts, event("ran make", id="1", kind="observation", user_id="u"))
     harvest_all(parts)
@@ -261,7 +259,7 @@ def test_what_the_operator_wrote_is_not_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_what_was_archived_is_not_brought_back_by_reading_it_again(tmp_path: Path) -> None:
+def test_harvesting_an_archived_event_again_does_not_revive_it(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     other = write_lines(tmp_path / "other.jsonl", [line("1", userId="u"), line("2", userId="u")])
     harvest(parts, Harvest(path=str(other)))
@@ -286,7 +284,7 @@ def test_a_long_payload_in_another_file_goes_to_an_artifact(tmp_path: Path) -> N
     assert "artifact" not in without.metadata, "an artifact is named by whoever wrote it, and nobody else"
 
 
-def test_a_log_that_was_begun_anew_is_read_from_its_start(tmp_path: Path) -> None:
+def test_a_restarted_log_is_read_from_its_start(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(parts, event("one", id="1"), event("two", id="2"))
     harvest_all(parts)
@@ -296,7 +294,7 @@ def test_a_log_that_was_begun_anew_is_read_from_its_start(tmp_path: Path) -> Non
 
 
 @pytest.mark.requirement("CAPTURE-3")
-def test_the_policy_of_an_owner_holds_for_what_is_captured_and_for_what_is_set_aside(tmp_path: Path) -> None:
+def test_an_owners_redaction_policy_applies_to_captured_and_set_aside_lines(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data", redaction_scopes=("user:ann=pii",))
     other = write_lines(
         tmp_path / "other.jsonl",

@@ -1,4 +1,4 @@
-"""The capture log on disk: lines, rotation, index, artifacts, and what a purge leaves of them."""
+"""The capture log on disk: lines, rotation, index, artifacts, and their purge."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CountedIds:
 
 
 def make_parts(folder: Path, store: Store | None = None, **settings: Any) -> Parts:
-    """What services work with, and nobody who works behind them."""
+    """The parts of the services, without background threads."""
     store = MemoryStore() if store is None else store
     tuning = take_tuning(settings)
     config = Config.load(environment={}, data_dir=folder, embedder="none", tokenizer="estimate", **settings)
@@ -117,7 +117,7 @@ def test_only_the_owner_can_read_what_was_captured(parts: Parts) -> None:
     assert all(modes[path.name] == (0o700 if path.is_dir() else 0o600) for path in captured)
 
 
-def test_an_id_is_made_from_the_event_and_equal_events_of_one_delivery_are_told_apart(parts: Parts) -> None:
+def test_an_id_is_made_from_the_event_and_distinguishes_equal_events_of_one_delivery(parts: Parts) -> None:
     twice = [event("ran", ts=5), event("ran", ts=5)]
     first = [item.id for item in keep(parts, *twice)]
     assert len(set(first)) == 2
@@ -140,14 +140,14 @@ def test_an_id_is_made_from_the_event_and_equal_events_of_one_delivery_are_told_
         (event("x", metadata={"x": "y" * 2000}), TooLarge),
     ],
 )
-def test_of_a_capture_with_a_bad_event_nothing_is_written(tmp_path: Path, bad: Event, error: type[Exception]) -> None:
+def test_a_capture_with_a_bad_event_writes_nothing(tmp_path: Path, bad: Event, error: type[Exception]) -> None:
     parts = make_parts(tmp_path / "data", max_text_bytes=1024)
     with pytest.raises(error):
         keep(parts, event("good"), bad)
     assert not log_files(folder(parts))
 
 
-def test_a_full_file_is_closed_and_described_in_the_index(parts: Parts) -> None:
+def test_a_full_file_is_closed_and_listed_in_the_index(parts: Parts) -> None:
     for number in range(60):
         keep(parts, event(f"event {number} " + "x" * 200, ts=1000 + number))
     *closed, active = log_files(folder(parts))
@@ -163,7 +163,7 @@ def test_a_full_file_is_closed_and_described_in_the_index(parts: Parts) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"clew":1,"files":[]}', None])
-def test_the_index_is_made_again_from_the_files(parts: Parts, damage: bytes | None) -> None:
+def test_the_index_is_rebuilt_from_the_files(parts: Parts, damage: bytes | None) -> None:
     for number in range(40):
         keep(parts, event(f"event {number} " + "x" * 200))
     index = capture_log.closed_files(parts)
@@ -176,7 +176,7 @@ def test_the_index_is_made_again_from_the_files(parts: Parts, damage: bytes | No
     assert json.loads(path.read_bytes())["files"]
 
 
-def test_what_a_crash_cut_short_becomes_a_line_of_its_own(parts: Parts) -> None:
+def test_a_line_cut_short_by_a_crash_stays_a_separate_line(parts: Parts) -> None:
     keep(parts, event("before"))
     (path,) = log_files(folder(parts))
     with path.open("ab") as stream:
@@ -187,7 +187,7 @@ def test_what_a_crash_cut_short_becomes_a_line_of_its_own(parts: Parts) -> None:
     assert torn == b'{"clew":1,"id":"e_1","te'
 
 
-def test_a_write_that_fails_leaves_nothing_behind(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_nothing_behind(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(parts, event("before"))
     before = log_files(folder(parts))[0].read_bytes()
     real: Callable[[int, bytes], int] = os.write
@@ -198,7 +198,7 @@ def test_a_write_that_fails_leaves_nothing_behind(parts: Parts, monkeypatch: pyt
     assert log_files(folder(parts))[0].read_bytes() == before
 
 
-def test_writers_that_come_at_once_do_not_disturb_each_other(parts: Parts) -> None:
+def test_concurrent_writers_do_not_disturb_each_other(parts: Parts) -> None:
     def write(number: int) -> str:
         return keep(parts, event(f"event {number} " + "x" * 100, id=str(number)))[0].id
 
@@ -208,7 +208,7 @@ def test_writers_that_come_at_once_do_not_disturb_each_other(parts: Parts) -> No
     assert len(log_files(folder(parts))) > 3
 
 
-def test_a_long_payload_goes_to_an_artifact_that_is_kept_once(parts: Parts) -> None:
+def test_a_long_payload_goes_to_an_artifact_stored_once(parts: Parts) -> None:
     long = {"out": "line\n" * 100}
     one, two = keep(parts, event("one", payload=long), event("two", payload=long))
     short = keep(parts, event("three", payload={"out": "x" * 200}))[0]
@@ -222,7 +222,7 @@ def test_a_long_payload_goes_to_an_artifact_that_is_kept_once(parts: Parts) -> N
     assert "payload" not in line
 
 
-def test_an_artifact_is_read_as_far_as_asked_for(parts: Parts) -> None:
+def test_an_artifact_is_read_up_to_the_requested_size(parts: Parts) -> None:
     name = keep(parts, event("one", payload="ä" * 1000))[0].artifact
     assert name is not None
     assert artifacts.read(parts, name, 10_000) == '"' + "ä" * 1000 + '"'
@@ -232,7 +232,7 @@ def test_an_artifact_is_read_as_far_as_asked_for(parts: Parts) -> None:
             artifacts.read(parts, wrong, 20)
 
 
-def test_an_artifact_is_removed_unless_the_log_still_names_it(parts: Parts) -> None:
+def test_an_artifact_is_removed_unless_the_log_still_refers_to_it(parts: Parts) -> None:
     name = keep(parts, event("one", payload="x" * 1000))[0].artifact
     assert name is not None
     assert artifacts.remove(parts, [name, "../x"]) == 0
@@ -245,7 +245,7 @@ def test_an_artifact_is_removed_unless_the_log_still_names_it(parts: Parts) -> N
 
 
 @pytest.mark.requirement("STORE-6")
-def test_nothing_of_what_is_forgotten_is_left_in_any_file(parts: Parts) -> None:
+def test_forgetting_leaves_no_trace_in_any_file(parts: Parts) -> None:
     for number in range(40):
         keep(parts, event(f"canary-{number}", user_id="ann", payload=f"payload-canary-{number} " * 30))
         keep(parts, event(f"other-{number}", user_id="bob", payload=f"payload-other-{number} " * 30))
@@ -260,7 +260,7 @@ def test_nothing_of_what_is_forgotten_is_left_in_any_file(parts: Parts) -> None:
 
 @pytest.mark.requirement("STORE-6", "CAPTURE-2")
 @pytest.mark.parametrize("read_before", [0, 1, 25, 60])
-def test_a_harvest_goes_on_where_it_was_after_lines_were_forgotten(parts: Parts, read_before: int) -> None:
+def test_a_harvest_resumes_at_its_place_after_forgetting(parts: Parts, read_before: int) -> None:
     for number in range(60):
         keep(parts, event(f"event {number} " + "x" * 150, id=str(number), user_id="ann" if number % 3 else "bob"))
     if read_before:
@@ -273,7 +273,7 @@ def test_a_harvest_goes_on_where_it_was_after_lines_were_forgotten(parts: Parts,
 
 
 @pytest.mark.requirement("STORE-6")
-def test_a_closed_file_of_which_nothing_is_left_takes_no_room(parts: Parts) -> None:
+def test_a_closed_file_without_remaining_lines_takes_no_room(parts: Parts) -> None:
     for number in range(60):
         keep(parts, event(f"event {number} " + "x" * 200))
     capture_log.forget(parts, lambda _: True)
@@ -286,7 +286,7 @@ def test_a_closed_file_of_which_nothing_is_left_takes_no_room(parts: Parts) -> N
 
 
 @pytest.mark.requirement("STORE-6")
-def test_lines_set_aside_are_forgotten_with_their_owner_or_when_nobody_knows_it(parts: Parts, tmp_path: Path) -> None:
+def test_forgetting_an_owner_also_removes_its_set_aside_lines_and_ownerless_ones(parts: Parts, tmp_path: Path) -> None:
     other = tmp_path / "other.jsonl"
     bad = [{"clew": 9, "text": f"{who} said canary", "userId": who} for who in ("ann", "bob")]
     other.write_text("".join(json.dumps(line) + "\n" for line in bad) + "canary in no JSON\n")
@@ -302,7 +302,7 @@ def test_lines_set_aside_are_forgotten_with_their_owner_or_when_nobody_knows_it(
     assert [line["line"] for line in kept] == [2, 1]
 
 
-def test_a_leftover_of_a_rewrite_that_died_is_forgotten_too(parts: Parts) -> None:
+def test_the_leftover_of_an_interrupted_rewrite_is_forgotten_too(parts: Parts) -> None:
     keep(parts, event("one", payload="x" * 1000))
     (artifact,) = (parts.config.data_dir / "artifacts").rglob("*.json")
     for path in (folder(parts) / "log-00000001.jsonl.new", artifact.with_name("ab.json.new")):
@@ -313,9 +313,7 @@ def test_a_leftover_of_a_rewrite_that_died_is_forgotten_too(parts: Parts) -> Non
 
 
 @pytest.mark.requirement("STORE-6")
-def test_forgetting_reads_each_file_once_and_the_changed_ones_again(
-    parts: Parts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forgetting_reads_each_file_once_and_changed_files_again(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(60):
         keep(parts, event(f"event {number} " + "x" * 200, id=str(number), payload="y" * 300))
     files = [path.name for path in log_files(folder(parts))]
@@ -349,7 +347,7 @@ def test_a_line_set_aside_does_not_keep_an_artifact(parts: Parts, tmp_path: Path
     assert b"canary" not in everything(parts)
 
 
-def test_an_artifact_may_be_written_by_two_at_once(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_writers_may_write_the_same_artifact_at_once(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.fsync
     content = b'"' + b"x" * 300 + b'"'
 
@@ -364,7 +362,7 @@ def test_an_artifact_may_be_written_by_two_at_once(parts: Parts, monkeypatch: py
     assert [path.stem for path in (parts.config.data_dir / "artifacts").rglob("*.*")] == [artifacts.name_of(content)]
 
 
-def test_an_artifact_that_cannot_be_written_leaves_nothing(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_of_an_artifact_leaves_nothing_behind(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 

@@ -56,7 +56,7 @@ class HarvestMachine(RuleBasedStateMachine):
             self.end_torn_line()
 
     def end_torn_line(self) -> None:
-        """The next append makes a line of its own of it."""
+        """The next append turns it into a separate line."""
         self.bad += self.torn
         self.torn = False
 

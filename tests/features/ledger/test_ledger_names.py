@@ -1,4 +1,4 @@
-"""Ids of events are the caller's and hold within a session: none hides another, whosever it is."""
+"""The caller chooses event ids, and they count within one session: no event hides another one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def settle(memory: Memory) -> None:
         pass
 
 
-def test_events_of_one_id_in_two_sessions_both_stand_in_the_ledger_of_their_user(memory: Memory) -> None:
+def test_the_ledger_of_a_user_holds_events_of_one_id_from_two_sessions(memory: Memory) -> None:
     memory.capture(
         Event(text="a heron in the morning", id="1", session_id="s", user_id="ann"),
         Event(text="a heron in the evening", id="1", session_id="t", user_id="ann"),
@@ -49,7 +49,7 @@ def test_events_of_one_id_in_two_sessions_both_stand_in_the_ledger_of_their_user
 
 
 @pytest.mark.requirement("STORE-6")
-def test_nothing_of_a_user_is_left_whatever_the_events_were_called(tmp_path: Path) -> None:
+def test_purging_a_user_leaves_nothing_whatever_the_event_ids(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(parts, *(event(f"canary in {name}", id="1", session_id=name, user_id="ann") for name in ("s", "t")))
     keep(parts, event("bob's own", id="1", session_id="of bob", user_id="bob"))
@@ -61,7 +61,7 @@ def test_nothing_of_a_user_is_left_whatever_the_events_were_called(tmp_path: Pat
 
 
 @pytest.mark.requirement("STORE-6")
-def test_purging_a_record_leaves_what_others_called_the_same(tmp_path: Path) -> None:
+def test_purging_a_record_keeps_records_of_others_with_the_same_id(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(parts, event("canary of ann", id="1", session_id="s", user_id="ann"))
     harvest_all(parts)
@@ -73,7 +73,7 @@ def test_purging_a_record_leaves_what_others_called_the_same(tmp_path: Path) -> 
 
 
 @pytest.mark.requirement("CAPTURE-4", "PACK-3")
-def test_a_record_of_two_ledgers_counts_once(memory: Memory) -> None:
+def test_a_record_in_two_ledgers_counts_once(memory: Memory) -> None:
     memory.capture(
         Event(text="decided that the heron is called Otto", kind="decision", id="1", session_id="s", user_id="ann"),
         Event(text="decided that the heron is called Otto", kind="decision", id="1", session_id="t", user_id="ann"),
@@ -85,7 +85,7 @@ def test_a_record_of_two_ledgers_counts_once(memory: Memory) -> None:
     assert bundle.bundle_text.count("Otto") == 1
 
 
-def test_the_places_of_a_line_are_those_its_record_takes(tmp_path: Path) -> None:
+def test_the_places_of_a_line_are_the_places_of_its_record(tmp_path: Path) -> None:
     parts = make_parts(tmp_path / "data")
     keep(
         parts,
@@ -105,7 +105,7 @@ def test_the_places_of_a_line_are_those_its_record_takes(tmp_path: Path) -> None
 @given(
     st.dictionaries(st.sampled_from(["id", "sessionId", "userId", "x"]), st.none() | st.text(max_size=3) | st.floats())
 )
-def test_what_is_no_event_has_no_places(line: dict[str, Any]) -> None:
+def test_a_line_without_an_event_has_no_places(line: dict[str, Any]) -> None:
     places = places_of(line)
     owners = [line.get(name) for name in ("sessionId", "userId")]
     assert len(places) in (0, sum(owner is not None for owner in owners))

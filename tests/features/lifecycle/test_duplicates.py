@@ -1,4 +1,4 @@
-"""Near-duplicates: proposed with evidence, merged on the operator's word alone, with the way back kept."""
+"""Near-duplicates: Clew proposes them with evidence; only the operator merges them, and may undo it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAME = "the Deploy key of the billing service is in the vault!"
 OTHER = "Ana walks along the river on Sundays."
 
 
-def found(memory: MemoryApi, collection: str = "user:ana", **asked: Any) -> tuple[Duplicate, ...]:
+def find_duplicates(memory: MemoryApi, collection: str = "user:ana", **asked: Any) -> tuple[Duplicate, ...]:
     return memory.call(FindDuplicates(collection=collection, **asked)).proposals
 
 
@@ -45,27 +45,29 @@ def at(memory: MemoryApi, ref: str) -> RecordView:
     return record
 
 
-def packed(memory: MemoryApi, text: str) -> set[str]:
+def packed_refs(memory: MemoryApi, text: str) -> set[str]:
     return {item.record_ref for item in memory.call(Pack(query=text, user_id="ana", cold=True)).items}
 
 
 # --- proposals ---------------------------------------------------------------------------------------
 
 
-def test_two_records_that_say_the_same_are_proposed_and_nothing_is_written(api: MemoryApi) -> None:
+def test_two_records_that_say_the_same_are_proposed_without_any_write(api: MemoryApi) -> None:
     put(api, old=KEY, other=OTHER, new=SAME)
     before = everything(api)
-    (proposal,) = found(api)
+    (proposal,) = find_duplicates(api)
     assert (proposal.keep, proposal.drop, proposal.contradiction) == ("user:ana/new", "user:ana/old", False)
     assert proposal.similarity > 0.99
     assert everything(api) == before
 
 
 @pytest.mark.parametrize("embedder", [None, HashingEmbedder()])
-def test_evidence_is_in_figures_and_never_quotes(open_memory: OpenMemory, embedder: HashingEmbedder | None) -> None:
+def test_evidence_consists_of_figures_and_quotes_nothing(
+    open_memory: OpenMemory, embedder: HashingEmbedder | None
+) -> None:
     memory = open_memory(embedder)
     put(memory, old=KEY, new=SAME)
-    (proposal,) = found(memory)
+    (proposal,) = find_duplicates(memory)
     shown = json.dumps([proposal.keep, proposal.drop, *proposal.evidence]).casefold()
     assert "5 of 5 words are shared" in shown
     assert "numbers and names agree" in shown
@@ -74,57 +76,57 @@ def test_evidence_is_in_figures_and_never_quotes(open_memory: OpenMemory, embedd
 
 def test_records_that_differ_in_a_number_are_no_duplicates(memory: Memory) -> None:
     put(memory, one="Ticket 5 is about the harbour gate.", two="Ticket 6 is about the harbour gate.")
-    assert found(memory, min_similarity=0.5) == ()
+    assert find_duplicates(memory, min_similarity=0.5) == ()
 
 
-def test_a_contradiction_is_proposed_as_such(open_memory: OpenMemory) -> None:
+def test_a_contradiction_is_proposed_as_a_contradiction(open_memory: OpenMemory) -> None:
     memory = open_memory()
     put(memory, before="The budget is 500 euros.", after="The budget is 700 euros.")
-    (proposal,) = found(memory)
+    (proposal,) = find_duplicates(memory)
     assert (proposal.keep, proposal.contradiction) == ("user:ana/after", True)
     assert "2 numbers or names differ" in proposal.evidence
     assert "500" not in str(proposal.evidence)
 
 
-def test_the_more_trusted_of_two_is_kept_however_old(memory: Memory, clock: FixedClock) -> None:
+def test_the_more_trusted_of_two_is_kept_even_if_older(memory: Memory, clock: FixedClock) -> None:
     put(memory, old=KEY)
     clock.ms += 5 * 86_400_000
     put(memory, new=SAME)
     memory._store.mark([Marking(Place(Collection("user:ana"), "new"), trust=Trust.UNTRUSTED)])
-    (proposal,) = found(memory)
+    (proposal,) = find_duplicates(memory)
     assert (proposal.keep, proposal.drop) == ("user:ana/old", "user:ana/new")
     assert "written 5 days apart" in proposal.evidence
     assert "the one to keep is unknown, the other untrusted" in proposal.evidence
 
 
-def test_the_newer_is_the_one_with_the_later_time(memory: Memory) -> None:
+def test_the_record_with_the_later_time_is_the_newer_one(memory: Memory) -> None:
     memory.put("user:ana", "first", KEY, {"ts": NOW_MS})
     memory.put("user:ana", "second", SAME, {"ts": NOW_MS - 1000})
     memory.flush()
-    assert found(memory)[0].keep == "user:ana/first"
+    assert find_duplicates(memory)[0].keep == "user:ana/first"
 
 
-def test_one_source_is_evidence(memory: Memory) -> None:
+def test_a_shared_source_is_evidence(memory: Memory) -> None:
     for id_, text in (("one", KEY), ("two", SAME)):
         memory.put("user:ana", id_, text, {"source": {"id": "s/t1"}})
     memory.flush()
-    assert "both come from one source" in found(memory)[0].evidence
+    assert "both come from one source" in find_duplicates(memory)[0].evidence
 
 
 def test_of_many_copies_each_is_dropped_once(memory: Memory) -> None:
     put(memory, **{f"copy{number}": f"{KEY}{'!' * number}" for number in range(6)})
-    proposals = found(memory)
+    proposals = find_duplicates(memory)
     assert {proposal.keep for proposal in proposals} == {"user:ana/copy5"}
     assert sorted(proposal.drop for proposal in proposals) == [f"user:ana/copy{number}" for number in range(5)]
-    assert found(memory) == proposals
-    assert found(memory, limit=2) == proposals[:2]
+    assert find_duplicates(memory) == proposals
+    assert find_duplicates(memory, limit=2) == proposals[:2]
 
 
-def test_what_is_quarantined_or_superseded_is_not_compared(memory: Memory) -> None:
+def test_quarantined_and_superseded_records_are_not_compared(memory: Memory) -> None:
     put(memory, one=KEY, two=SAME, three=KEY + "!!")
     memory._store.mark([Marking(Place(Collection("user:ana"), "one"), trust=Trust.QUARANTINED)])
     memory.call(Label(ref="user:ana/two", superseded_by="user:ana/three"))
-    assert found(memory) == ()
+    assert find_duplicates(memory) == ()
 
 
 def test_a_record_without_a_vector_is_compared_by_its_words(open_memory: OpenMemory) -> None:
@@ -135,10 +137,10 @@ def test_a_record_without_a_vector_is_compared_by_its_words(open_memory: OpenMem
     memory.put("user:ana", "new", SAME)
     memory.close()
     memory = open_memory()
-    assert [(item.keep, item.drop) for item in found(memory)] == [("user:ana/new", "user:ana/old")]
+    assert [(item.keep, item.drop) for item in find_duplicates(memory)] == [("user:ana/new", "user:ana/old")]
 
 
-def test_only_the_newest_are_compared_with_all_where_there_are_too_many(memory: Memory) -> None:
+def test_in_a_large_collection_only_the_newest_records_are_compared_with_all(memory: Memory) -> None:
     put(memory, a=KEY, b=OTHER, c=OTHER + "!", d="snow", e=SAME)
     parts = memory._parts
     nearness = duplicates.near(parts, "user:ana", 0.9, comparisons=5)
@@ -148,7 +150,7 @@ def test_only_the_newest_are_compared_with_all_where_there_are_too_many(memory: 
     assert (whole.looked_at, whole.compared_with_all) == (5, 5)
 
 
-def test_what_cannot_be_asked_is_refused(api: MemoryApi) -> None:
+def test_an_invalid_request_is_refused(api: MemoryApi) -> None:
     refused: list[dict[str, Any]] = [
         {"collection": "turns:ana"},
         {"collection": "session:s"},
@@ -170,7 +172,7 @@ def test_an_empty_collection_has_no_duplicates(api: MemoryApi) -> None:
 # --- merging -----------------------------------------------------------------------------------------
 
 
-def test_merging_keeps_one_and_leads_from_the_others_to_it(api: MemoryApi) -> None:
+def test_a_merge_keeps_one_record_and_links_the_others_to_it(api: MemoryApi) -> None:
     put(api, keep=KEY, drop=SAME, other=OTHER)
     assert api.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",))).count == 1
     kept, dropped = at(api, "user:ana/keep"), at(api, "archive:user:ana/drop")
@@ -181,12 +183,12 @@ def test_merging_keeps_one_and_leads_from_the_others_to_it(api: MemoryApi) -> No
     assert [
         hit.record.id for hit in api.search("deploy key vault", user_id="ana").hits if hit.record.id != "other"
     ] == ["keep"]
-    assert found(api) == ()
+    assert find_duplicates(api) == ()
     assert api.verify().ok
 
 
 @pytest.mark.requirement("LIFE-4", "PACK-4")
-def test_what_is_merged_is_trusted_no_more_than_the_least_trusted(memory: Memory) -> None:
+def test_a_merged_record_has_the_trust_of_the_least_trusted_one(memory: Memory) -> None:
     put(memory, keep=KEY, drop=SAME, last=OTHER)
     memory._store.mark([Marking(Place(Collection("user:ana"), "drop"), trust=Trust.UNTRUSTED)])
     memory.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",)))
@@ -203,14 +205,14 @@ def test_what_is_merged_is_trusted_no_more_than_the_least_trusted(memory: Memory
     assert value_of(kept.marks, Mark.MERGED) == ["user:ana/drop", "user:ana/last"]
 
 
-def test_merging_again_finishes_what_was_interrupted(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merging_again_finishes_an_interrupted_merge(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     put(memory, keep=KEY, one=SAME, two=KEY + "!")
     order = Merge(keep="user:ana/keep", drop=("user:ana/one", "user:ana/two"))
     with monkeypatch.context() as broken:
         broken.setattr(memory._store, "move", _crash)
         with pytest.raises(_CrashError):
             memory.call(order)
-    assert found(memory) == ()
+    assert find_duplicates(memory) == ()
     assert memory.call(order).count == 2
     assert memory.call(order).count == 2
     assert [record.id for record in memory.list("user:ana").records] == ["keep"]
@@ -218,7 +220,7 @@ def test_merging_again_finishes_what_was_interrupted(memory: Memory, monkeypatch
     assert value_of(at(memory, "archive:user:ana/two").marks, Mark.ARCHIVED) == "user:ana"
 
 
-def test_a_merge_can_be_undone_by_the_operator_and_not_by_use(memory: Memory) -> None:
+def test_the_operator_can_undo_a_merge_and_use_cannot(memory: Memory) -> None:
     put(memory, keep=KEY, drop=SAME)
     memory.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",)))
     archive.wake(memory._parts, {"user:ana": ["drop"]})
@@ -229,37 +231,37 @@ def test_a_merge_can_be_undone_by_the_operator_and_not_by_use(memory: Memory) ->
 
 
 @pytest.mark.requirement("LIFE-5", "PACK-3")
-def test_what_is_written_anew_under_a_dropped_id_holds(memory: Memory) -> None:
+def test_a_new_record_under_a_dropped_id_is_not_superseded(memory: Memory) -> None:
     put(memory, keep=KEY, drop=SAME)
     memory.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",)))
     put(memory, drop="The deploy key of the mail service is in a drawer.")
-    assert packed(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
+    assert packed_refs(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
     memory.call(Label(ref="user:ana/drop", superseded_by="user:ana/keep", kind="fact"))
     put(memory, drop="The deploy key of the mail service is in a cupboard.")
     marks = at(memory, "user:ana/drop").marks
     assert (value_of(marks, Mark.SUPERSEDED_BY), value_of(marks, Mark.KIND)) == (None, "fact")
-    assert packed(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
+    assert packed_refs(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
 
 
 @pytest.mark.requirement("LIFE-5", "PACK-3")
-def test_what_was_revived_and_cleared_holds_beside_what_it_was_merged_into(memory: Memory) -> None:
+def test_a_revived_record_without_its_label_is_packed_beside_the_kept_one(memory: Memory) -> None:
     put(memory, keep=KEY, drop="The deploy key of the mail service is in a drawer.")
     memory.call(Merge(keep="user:ana/keep", drop=("user:ana/drop",)))
     memory.revive("user:ana/drop")
     memory.call(Label(ref="user:ana/drop", superseded_by=""))
-    assert packed(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
+    assert packed_refs(memory, "deploy key of the mail service") == {"user:ana/keep", "user:ana/drop"}
 
 
 @pytest.mark.requirement("LIFE-5", "PACK-3")
-def test_of_two_merged_into_each_other_in_turn_the_last_kept_holds(memory: Memory) -> None:
+def test_after_merges_in_both_directions_the_last_kept_record_counts(memory: Memory) -> None:
     put(memory, a=KEY, b="The deploy key of the billing service is in the old vault.")
     memory.call(Merge(keep="user:ana/b", drop=("user:ana/a",)))
     memory.revive("user:ana/a")
     memory.call(Merge(keep="user:ana/a", drop=("user:ana/b",)))
-    assert packed(memory, "deploy key of the billing service") == {"user:ana/a"}
+    assert packed_refs(memory, "deploy key of the billing service") == {"user:ana/a"}
 
 
-def test_nothing_is_merged_into_what_does_not_hold(memory: Memory) -> None:
+def test_a_superseded_or_quarantined_record_cannot_be_kept_in_a_merge(memory: Memory) -> None:
     put(memory, a=KEY, b=SAME, c=KEY + "!", d=OTHER)
     memory.call(Merge(keep="user:ana/b", drop=("user:ana/a",)))
     memory.call(Merge(keep="user:ana/c", drop=("user:ana/b",)))
@@ -273,7 +275,7 @@ def test_nothing_is_merged_into_what_does_not_hold(memory: Memory) -> None:
 
 
 @pytest.mark.requirement("LIFE-4")
-def test_a_merge_settles_a_contradiction(memory: Memory) -> None:
+def test_a_merge_resolves_a_contradiction(memory: Memory) -> None:
     put(memory, a="The budget is 500 euros.", b="The budget is 700 euros.", c="The budget is 900 euros.")
     assert memory.age(dry_run=False).contradictions == 3
     memory.call(Merge(keep="user:ana/c", drop=("user:ana/a",)))

@@ -35,7 +35,7 @@ def shelf(memory: MemoryApi, collection: str) -> list[str]:
 
 
 def forget(memory: MemoryApi, collection: str = "user:ana", id_: str = "tea", text: str = TEA) -> str:
-    """A record of long ago that nobody used, of a class that is archived."""
+    """An old, unused record of a class that Clew archives."""
     memory.put(collection, id_, text, {"ts": LONG_AGO})
     ref = f"{collection}/{id_}"
     memory.call(Label(ref=ref, retention="P1"))
@@ -46,7 +46,7 @@ def forget(memory: MemoryApi, collection: str = "user:ana", id_: str = "tea", te
 
 
 @pytest.mark.requirement("LIFE-1")
-def test_what_has_no_grade_receives_one_with_its_reasons(memory: Memory) -> None:
+def test_a_record_without_a_grade_receives_one_with_reasons(memory: Memory) -> None:
     memory._store.put([record(TEA, id="tea")])
     memory.call(Label(ref="user:u/tea", retention="P0"))
     receipt = memory.age(dry_run=False)
@@ -60,7 +60,7 @@ def test_what_has_no_grade_receives_one_with_its_reasons(memory: Memory) -> None
 
 
 @pytest.mark.requirement("LIFE-1")
-def test_a_grade_of_the_operator_is_not_graded_over(memory: Memory) -> None:
+def test_clew_does_not_replace_the_operators_grade(memory: Memory) -> None:
     memory._store.put([record(TEA, id="tea")])
     memory.call(Label(ref="user:u/tea", importance="ignore", retention="P0"))
     assert memory.age(dry_run=False).graded == {}
@@ -72,7 +72,7 @@ def test_a_grade_of_the_operator_is_not_graded_over(memory: Memory) -> None:
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_what_nobody_used_leaves_ordinary_recall_and_can_be_revived(api: MemoryApi) -> None:
+def test_an_unused_record_leaves_ordinary_recall_and_can_be_revived(api: MemoryApi) -> None:
     ref = forget(api)
     assert api.flush().ok
     assert api.age().archived == {"P1": 1}
@@ -91,7 +91,7 @@ def test_what_nobody_used_leaves_ordinary_recall_and_can_be_revived(api: MemoryA
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_each_class_rests_as_long_as_it_may(open_memory: OpenMemory, clock: FixedClock) -> None:
+def test_each_class_stays_as_long_as_its_setting_allows(open_memory: OpenMemory, clock: FixedClock) -> None:
     memory = open_memory(retention_days=(40, 20))
     for retention in ("P0", "P1", "P2"):
         memory.put("global", retention, f"{TEA} {retention}")
@@ -106,7 +106,7 @@ def test_each_class_rests_as_long_as_it_may(open_memory: OpenMemory, clock: Fixe
 
 
 @pytest.mark.requirement("LIFE-2", "LIFE-3")
-def test_use_postpones_the_archive_and_looking_does_not(open_memory: OpenMemory, clock: FixedClock) -> None:
+def test_use_postpones_archiving_and_a_lookup_does_not(open_memory: OpenMemory, clock: FixedClock) -> None:
     memory = open_memory()
     for id_ in ("used", "seen"):
         memory.put("user:ana", id_, f"{TEA} {id_}")
@@ -120,7 +120,7 @@ def test_use_postpones_the_archive_and_looking_does_not(open_memory: OpenMemory,
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_turns_guidance_and_what_waits_for_review_are_never_archived(memory: Memory, clock: FixedClock) -> None:
+def test_turns_guidance_and_records_under_review_are_never_archived(memory: Memory, clock: FixedClock) -> None:
     memory.ingest("s", "user", "You must never deploy on Fridays.", user_id="ana")
     ref = forget(memory)
     memory._store.mark([Marking(Place(Collection("user:ana"), "tea"), trust=Trust.QUARANTINED)])
@@ -132,7 +132,7 @@ def test_turns_guidance_and_what_waits_for_review_are_never_archived(memory: Mem
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_a_record_of_two_ledgers_is_archived_and_revived_in_both(memory: Memory) -> None:
+def test_a_record_in_two_ledgers_is_archived_and_revived_in_both(memory: Memory) -> None:
     places = (Place(Collection("ledger:session:s"), "e1"), Place(Collection("ledger:user:ana"), "e1"))
     stored = StoredRecord(0, draft("make test: 3 failed", ts_ms=LONG_AGO, role=None), False, places, 1, 0, None)
     memory._store.restore([stored], ())
@@ -147,7 +147,7 @@ def test_a_record_of_two_ledgers_is_archived_and_revived_in_both(memory: Memory)
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_an_id_that_was_taken_again_is_left_to_the_newer_record(memory: Memory) -> None:
+def test_a_reused_id_belongs_to_the_newer_record(memory: Memory) -> None:
     ref = forget(memory)
     memory.age(dry_run=False)
     memory.put("user:ana", "tea", "Ana prefers coffee now.")
@@ -160,7 +160,7 @@ def test_an_id_that_was_taken_again_is_left_to_the_newer_record(memory: Memory) 
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_revive_knows_what_exists(api: MemoryApi) -> None:
+def test_revive_refuses_unknown_records(api: MemoryApi) -> None:
     ref = forget(api)
     assert api.revive(ref).count == 0, "it does not rest"
     for unknown in (["user:ana/nothing"], [ref, "user:ana/nothing"], ["archive:user:ana/tea"]):
@@ -172,7 +172,7 @@ def test_revive_knows_what_exists(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("LIFE-2", "LIFE-3", "LIFE-4")
-def test_use_brings_back_and_never_raises_trust(memory: Memory) -> None:
+def test_use_revives_a_record_and_never_raises_trust(memory: Memory) -> None:
     ref = forget(memory)
     memory._store.mark([Marking(Place(Collection("user:ana"), "tea"), trust=Trust.UNTRUSTED)])
     memory.age(dry_run=False)
@@ -204,7 +204,7 @@ def test_the_archive_travels_with_an_export(open_memory: OpenMemory, tmp_path: A
 
 
 @pytest.mark.requirement("LIFE-4")
-def test_contradictions_are_marked_on_both_sides_and_deleted_on_none(api: MemoryApi) -> None:
+def test_a_contradiction_is_marked_on_both_records_and_deletes_neither(api: MemoryApi) -> None:
     api.put("user:ana", "before", "The budget is 500 euros.")
     api.put("user:ana", "after", "The budget is 700 euros.")
     api.put("user:ana", "other", TEA)
@@ -220,7 +220,7 @@ def test_contradictions_are_marked_on_both_sides_and_deleted_on_none(api: Memory
 
 
 @pytest.mark.requirement("LIFE-4")
-def test_what_is_superseded_or_quarantined_contradicts_nothing(memory: Memory) -> None:
+def test_a_superseded_or_quarantined_record_contradicts_nothing(memory: Memory) -> None:
     for id_, amount in (("a", 500), ("b", 700), ("c", 900)):
         memory.put("user:ana", id_, f"The budget is {amount} euros.")
     memory.call(Label(ref="user:ana/a", superseded_by="user:ana/c"))
@@ -229,7 +229,7 @@ def test_what_is_superseded_or_quarantined_contradicts_nothing(memory: Memory) -
 
 
 @pytest.mark.requirement("LIFE-4")
-def test_a_run_that_may_not_compare_all_goes_on_where_the_last_one_stopped(memory: Memory) -> None:
+def test_a_bounded_run_continues_where_the_last_one_stopped(memory: Memory) -> None:
     for user in ("ana", "bo", "cy"):
         memory.put(f"user:{user}", "a", "The budget is 500 euros.")
         memory.put(f"user:{user}", "b", "The budget is 700 euros.")
@@ -246,7 +246,7 @@ def test_a_run_that_may_not_compare_all_goes_on_where_the_last_one_stopped(memor
 
 
 @pytest.mark.requirement("LIFE-3")
-def test_the_daily_run_is_due_once_a_period_and_leaves_its_figures(open_memory: OpenMemory, clock: FixedClock) -> None:
+def test_the_daily_run_happens_once_a_period_and_leaves_its_figures(open_memory: OpenMemory, clock: FixedClock) -> None:
     memory = open_memory(lifecycle_hours=24)
     parts = memory._parts
     forget(memory)
@@ -279,7 +279,7 @@ def test_no_period_leaves_ageing_to_the_operator(open_memory: OpenMemory) -> Non
 
 
 @pytest.mark.requirement("LIFE-1", "LIFE-4")
-def test_labels_are_kept_taken_back_and_leave_the_text_alone(api: MemoryApi) -> None:
+def test_labels_can_be_set_and_cleared_and_do_not_change_the_text(api: MemoryApi) -> None:
     api.put("user:ana", "tea", TEA)
     api.put("user:ana", "coffee", "Ana prefers coffee now.")
     word = Label(
@@ -302,7 +302,7 @@ def test_labels_are_kept_taken_back_and_leave_the_text_alone(api: MemoryApi) -> 
 
 
 @pytest.mark.requirement("LIFE-4")
-def test_a_raw_turn_can_be_labelled_and_stays_as_it_is(api: MemoryApi) -> None:
+def test_labelling_a_raw_turn_does_not_change_it(api: MemoryApi) -> None:
     api.ingest("s", "user", TEA, user_id="ana", id="t1")
     assert value_of(api.call(Label(ref="session_raw:s/t1", kind="preference")).marks, Mark.KIND) == "preference"
     assert value_of(only(api, "session:s/t1").marks, Mark.KIND) == "preference"
@@ -313,7 +313,7 @@ def test_a_raw_turn_can_be_labelled_and_stays_as_it_is(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("LIFE-4")
-def test_a_label_that_makes_no_sense_changes_nothing(api: MemoryApi) -> None:
+def test_an_invalid_label_changes_nothing(api: MemoryApi) -> None:
     for collection, id_ in (("user:ana", "tea"), ("user:ana", "coffee"), ("user:bo", "tea")):
         api.put(collection, id_, TEA)
     api.call(Label(ref="user:ana/coffee", superseded_by="user:ana/tea"))
@@ -340,7 +340,7 @@ def test_a_label_that_makes_no_sense_changes_nothing(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("LIFE-6")
-def test_the_journal_is_bounded_and_the_oldest_leave_first(memory: Memory) -> None:
+def test_the_journal_is_bounded_and_drops_the_oldest_first(memory: Memory) -> None:
     for number in range(JOURNAL_LIMIT + 3):
         memory.call(AddHint(hook="session_end", session_id="s", details={"number": number, "word": "unicorns"}))
     entries = memory.call(ReadJournal(limit=1000)).entries
@@ -350,7 +350,7 @@ def test_the_journal_is_bounded_and_the_oldest_leave_first(memory: Memory) -> No
 
 
 @pytest.mark.requirement("LIFE-6")
-def test_a_hint_has_bounds_too(api: MemoryApi) -> None:
+def test_a_hint_is_bounded_too(api: MemoryApi) -> None:
     with pytest.raises(TooLarge):
         api.call(AddHint(hook="before_reset", session_id="s", details={"text": "x" * 100_000}))
     with pytest.raises((TooLarge, InvalidInput)):

@@ -1,4 +1,4 @@
-"""Ageing, for every set of records: a dry run foretells the run, nothing is lost, nothing is archived by accident."""
+"""Ageing, for every set of records: a dry run predicts the run, no record is lost, none is archived by accident."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ kept = st.fixed_dictionaries(
 
 @pytest.mark.requirement("LIFE-3")
 @given(st.sampled_from(Retention), times, times, days)
-def test_what_is_for_good_or_not_older_than_the_clock_is_never_due(
+def test_permanent_records_and_records_from_the_future_are_never_due(
     retention: Retention, since_ms: int, now_ms: int, allowed: tuple[int, int]
 ) -> None:
     if is_due(retention, since_ms, now_ms, allowed):
@@ -73,14 +73,14 @@ def test_what_is_for_good_or_not_older_than_the_clock_is_never_due(
 
 @pytest.mark.requirement("LIFE-1", "LIFE-3")
 @given(st.dictionaries(st.sampled_from([Mark.GRADE.value, Mark.RETENTION.value, "other"]), json_values))
-def test_no_mark_however_damaged_shortens_a_life_by_accident(marks: dict[str, Any]) -> None:
+def test_no_damaged_mark_makes_a_record_due_earlier(marks: dict[str, Any]) -> None:
     if retention_of(marks) is Retention.SHORT:
         assert any(word in repr(marks) for word in ("P2", "ignore"))
 
 
 @pytest.mark.requirement("LIFE-5")
 @given(st.lists(wordings, max_size=8), st.floats(0.3, 1.0))
-def test_every_pair_that_is_alike_is_found(items: list[Wording], at_least: float) -> None:
+def test_every_similar_pair_is_found(items: list[Wording], at_least: float) -> None:
     alike = [
         (one, other)
         for other in range(len(items))
@@ -91,7 +91,7 @@ def test_every_pair_that_is_alike_is_found(items: list[Wording], at_least: float
 
 
 @contextmanager
-def opened(records: list[dict[str, Any]]) -> Iterator[tuple[Memory, FixedClock]]:
+def open_engine(records: list[dict[str, Any]]) -> Iterator[tuple[Memory, FixedClock]]:
     clock = FixedClock()
     with tempfile.TemporaryDirectory() as folder:
         config = Config.load(environment={}, data_dir=Path(folder), embedder="none", tokenizer="estimate")
@@ -115,7 +115,7 @@ def write(memory: Memory, now_ms: int, id_: str, given_: dict[str, Any]) -> None
 
 
 def everything(memory: Memory) -> list[tuple[str, str, str]]:
-    """Every record with its text and trust, wherever it stands."""
+    """Every record with its text and trust, in any collection."""
     return sorted(
         (stored.places[0].collection.removeprefix("archive:"), stored.draft.text, stored.draft.trust)
         for stored in memory._store.export(0, 1000)
@@ -136,8 +136,8 @@ def figures(receipt: AgeReceipt) -> tuple[Any, ...]:
 @pytest.mark.requirement("LIFE-1", "LIFE-3", "LIFE-4")
 @settings(max_examples=effort(25, 150), deadline=None)
 @given(st.lists(kept, max_size=12))
-def test_a_dry_run_foretells_the_run_and_the_run_loses_nothing(records: list[dict[str, Any]]) -> None:
-    with opened(records) as (memory, _):
+def test_a_dry_run_predicts_the_run_and_the_run_loses_nothing(records: list[dict[str, Any]]) -> None:
+    with open_engine(records) as (memory, _):
         before = everything(memory)
         foretold = memory.call(Age(dry_run=True))
         assert everything(memory) == before
@@ -156,7 +156,7 @@ def test_a_dry_run_foretells_the_run_and_the_run_loses_nothing(records: list[dic
 @settings(max_examples=effort(15, 80), deadline=None)
 @given(st.lists(kept, max_size=8), st.integers(-(10**13), 0))
 def test_a_clock_that_runs_backwards_archives_nothing_new(records: list[dict[str, Any]], step_ms: int) -> None:
-    with opened(records) as (memory, clock):
+    with open_engine(records) as (memory, clock):
         memory.call(Age(dry_run=False))
         clock.ms = max(clock.ms + step_ms, 0)
         assert memory.call(Age(dry_run=False)).archived == {}

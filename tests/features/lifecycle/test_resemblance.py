@@ -1,4 +1,4 @@
-"""Likeness of texts by their words."""
+"""Similarity of texts by their words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def alike(one: str, other: str) -> float:
         ("42", "42."),
     ],
 )
-def test_the_same_words_in_another_form_or_order_are_alike(one: str, other: str) -> None:
+def test_the_same_words_in_another_form_or_order_are_similar(one: str, other: str) -> None:
     assert alike(one, other) == 1.0
     assert agree(wording(one), wording(other))
 
@@ -40,7 +40,7 @@ def test_the_same_words_in_another_form_or_order_are_alike(one: str, other: str)
         ("of the and", "to be or", 0.0, 0.0),
     ],
 )
-def test_what_shares_fewer_words_is_less_alike(one: str, other: str, low: float, high: float) -> None:
+def test_texts_that_share_fewer_words_are_less_similar(one: str, other: str, low: float, high: float) -> None:
     assert low <= alike(one, other) <= high
     assert alike(one, other) == alike(other, one)
 
@@ -69,6 +69,6 @@ def test_pairs_are_found_from_the_front_of_the_list_up_to_a_limit() -> None:
     assert like_pairs([], 0.9, 10) == []
 
 
-def test_a_long_text_costs_no_more_than_its_beginning() -> None:
+def test_only_the_beginning_of_a_long_text_is_compared() -> None:
     assert wording("fox " * MAX_CHARS).words == {"fox"}
     assert wording("a" * 2_000_000) == wording("a" * MAX_CHARS)

@@ -1,4 +1,4 @@
-"""Retention classes, and when a record has rested too long."""
+"""Retention classes, and when a record has been unused for too long."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NOW_MS = 1_790_000_000_000
 DAYS = (90, 30)
 
 
-def graded(label: Any) -> dict[str, Any]:
+def grade_mark(label: Any) -> dict[str, Any]:
     return {Mark.GRADE.value: made({"label": label, "score": 0.5}, By.CLEW, NOW_MS)}
 
 
-def said(retention: Any) -> dict[str, Any]:
+def retention_label(retention: Any) -> dict[str, Any]:
     return {Mark.RETENTION.value: made(retention, By.OPERATOR, NOW_MS)}
 
 
@@ -49,11 +49,11 @@ def record(ts_ms: int, last_used_ms: int | None = None, marks: Metadata | None =
     ("marks", "retention"),
     [
         ({}, Retention.LONG),
-        (graded("must_remember"), Retention.FOR_GOOD),
-        (graded("nice_to_have"), Retention.LONG),
-        (graded("ignore"), Retention.SHORT),
-        (graded("ignore") | said("P0"), Retention.FOR_GOOD),
-        (graded("must_remember") | said("P2"), Retention.SHORT),
+        (grade_mark("must_remember"), Retention.FOR_GOOD),
+        (grade_mark("nice_to_have"), Retention.LONG),
+        (grade_mark("ignore"), Retention.SHORT),
+        (grade_mark("ignore") | retention_label("P0"), Retention.FOR_GOOD),
+        (grade_mark("must_remember") | retention_label("P2"), Retention.SHORT),
     ],
 )
 def test_the_class_follows_from_importance_unless_the_operator_says_otherwise(
@@ -63,10 +63,10 @@ def test_the_class_follows_from_importance_unless_the_operator_says_otherwise(
 
 
 @pytest.mark.parametrize("value", [None, "", "P3", "p0", 2, ["P2"], {"P2": 1}, "unheard of"])
-def test_what_cannot_be_read_counts_as_worth_keeping(value: Any) -> None:
-    assert retention_of(said(value)) is Retention.LONG
-    assert retention_of(graded(value)) is Retention.LONG
-    assert label_in(graded(value)) is None
+def test_an_unreadable_grade_counts_as_worth_keeping(value: Any) -> None:
+    assert retention_of(retention_label(value)) is Retention.LONG
+    assert retention_of(grade_mark(value)) is Retention.LONG
+    assert label_in(grade_mark(value)) is None
     assert retention_of({Mark.GRADE.value: value}) is Retention.LONG
 
 
@@ -81,19 +81,19 @@ def test_what_cannot_be_read_counts_as_worth_keeping(value: Any) -> None:
         (Retention.SHORT, -31, False),
     ],
 )
-def test_a_record_is_due_when_it_rested_longer_than_its_class_allows(
+def test_a_record_is_due_when_unused_for_longer_than_its_class_allows(
     retention: Retention, days: int, due: bool
 ) -> None:
     assert is_due(retention, NOW_MS - days * DAY_MS, NOW_MS, DAYS) is due
 
 
-def test_rest_counts_from_the_last_use() -> None:
+def test_unused_time_counts_from_the_last_use() -> None:
     assert resting_since_ms(record(5)) == 5
     assert resting_since_ms(record(5, last_used_ms=9)) == 9
     assert resting_since_ms(record(9, last_used_ms=5)) == 9
 
 
-def test_rest_counts_from_the_operators_word_where_they_brought_it_back() -> None:
+def test_unused_time_counts_from_the_operators_revival() -> None:
     back = {Mark.ARCHIVED.value: made(None, By.CLEW, 20)}
     assert resting_since_ms(record(5, 9, back)) == 20
     archived = {Mark.ARCHIVED.value: made("user:ana", By.CLEW, 20)}

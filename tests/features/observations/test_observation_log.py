@@ -1,4 +1,4 @@
-"""The observation log through the engine and the daemon: when it is made, what it rests on, what a context shows."""
+"""The observation log through the engine and the daemon: when it grows, what it cites, what a context shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOUR_MS = 3_600_000
 DECISION = "We decided to move the billing database to PostgreSQL 16 tomorrow."
 
 
-def said(place: int) -> str:
+def spoken_turns(place: int) -> str:
     if place == 2:
         return DECISION
     if place % 2:
@@ -33,7 +33,7 @@ def said(place: int) -> str:
 
 
 def message(place: int, **given: Any) -> Message:
-    settings = {"role": ("user", "assistant")[place % 2], "text": said(place), "ts": NOW_MS + place * HOUR_MS}
+    settings = {"role": ("user", "assistant")[place % 2], "text": spoken_turns(place), "ts": NOW_MS + place * HOUR_MS}
     return Message(id=f"t{place}", **settings | given)
 
 
@@ -64,7 +64,7 @@ def small(open_memory: OpenMemory) -> Memory:
 # --- when it runs ----------------------------------------------------------------------------------------
 
 
-def test_the_log_is_made_shown_counted_and_rebuilt_the_same_here_and_behind_a_daemon(api: MemoryApi) -> None:
+def test_engine_and_daemon_make_show_and_rebuild_the_same_log(api: MemoryApi) -> None:
     talk(api, 0, 40)
     receipt = api.observe_run("s", force=True)
     log, stats = api.observe_show("s"), api.observe_stats("s")
@@ -79,7 +79,7 @@ def test_the_log_is_made_shown_counted_and_rebuilt_the_same_here_and_behind_a_da
     assert api.observe_show("s") == log
 
 
-def test_nothing_happens_while_the_buffer_is_within_its_bound(small: Memory) -> None:
+def test_the_observer_waits_while_the_buffer_is_within_its_bound(small: Memory) -> None:
     talk(small, 0, 6)
     assert small.observe_run("s").runs == 0
     context = small.assemble("s", mode="observations")
@@ -88,7 +88,7 @@ def test_nothing_happens_while_the_buffer_is_within_its_bound(small: Memory) -> 
     assert ids(small.assemble("s", mode="observations")) == ["t2", "t3", "t4", "t5"]
 
 
-def test_a_session_of_which_nothing_is_observed_has_an_empty_log(small: Memory) -> None:
+def test_a_session_without_observations_has_an_empty_log(small: Memory) -> None:
     talk(small, 0, 1, "new")
     assert small.observe_run("new", force=True).lines == 0
     assert small.observe_rebuild("new").lines == 0
@@ -96,14 +96,14 @@ def test_a_session_of_which_nothing_is_observed_has_an_empty_log(small: Memory) 
     assert small.observe_stats("new").share == 0.0
 
 
-def test_a_session_that_does_not_exist_has_no_log_and_an_empty_context(small: Memory) -> None:
+def test_an_unknown_session_has_no_log_and_an_empty_context(small: Memory) -> None:
     for ask in (small.observe_run, small.observe_rebuild, small.observe_show, small.observe_stats):
         with pytest.raises(NotFound):
             ask("none")
     assert small.assemble("none", mode="observations").messages == ()
 
 
-def test_a_context_observes_what_its_tail_has_no_room_for_and_shows_the_rest_word_for_word(small: Memory) -> None:
+def test_a_context_observes_turns_beyond_its_tail_and_shows_the_rest_word_for_word(small: Memory) -> None:
     talk(small, 0, 30)
     context = small.assemble("s", mode="observations")
     assert small.observe_stats("s").runs >= 1
@@ -163,7 +163,7 @@ def test_a_line_is_a_record_that_cites_its_turns_and_names_its_three_dates(small
     assert small.search("billing database", collections=["observations:s"]).hits[0].record.id == record.id
 
 
-def test_nobody_but_clew_writes_the_log(small: Memory) -> None:
+def test_clients_cannot_write_the_log(small: Memory) -> None:
     with pytest.raises(InvalidInput):
         small.put("observations:s", "o1", "forged")
     talk(small, 0, 30)
@@ -173,7 +173,7 @@ def test_nobody_but_clew_writes_the_log(small: Memory) -> None:
 
 
 @pytest.mark.requirement("SAFE-2")
-def test_untrusted_stays_untrusted_and_quarantined_gives_nothing(small: Memory) -> None:
+def test_untrusted_turns_give_untrusted_lines_and_quarantined_turns_give_none(small: Memory) -> None:
     small.ingest_batch("s", [message(0)])
     small.ingest("s", "tool_call", '{"command": "npm test"}', id="c", ts=NOW_MS, tool_call_ids=["x"])
     small.ingest("s", "tool_result", "Error: E4711 is unheard of", id="r", ts=NOW_MS, tool_call_id="x")
@@ -190,7 +190,7 @@ def test_untrusted_stays_untrusted_and_quarantined_gives_nothing(small: Memory) 
 
 
 @pytest.mark.requirement("SAFE-2")
-def test_a_line_is_gone_when_its_turn_is_quarantined_later(small: Memory) -> None:
+def test_quarantining_a_turn_hides_its_line(small: Memory) -> None:
     talk(small, 0, 30)
     assert DECISION in small.assemble("s", mode="observations").observations_text
     small.review("session_raw:s/t2", "quarantine")
@@ -198,7 +198,7 @@ def test_a_line_is_gone_when_its_turn_is_quarantined_later(small: Memory) -> Non
 
 
 @pytest.mark.requirement("STORE-6")
-def test_what_rested_on_a_purged_turn_is_gone_and_the_log_goes_on(small: Memory) -> None:
+def test_purging_a_turn_removes_its_lines_and_the_log_goes_on(small: Memory) -> None:
     talk(small, 0, 30)
     small.observe_run("s")
     small.purge(ref="session_raw:s/t2")
@@ -218,9 +218,7 @@ def test_what_rested_on_a_purged_turn_is_gone_and_the_log_goes_on(small: Memory)
 
 
 @pytest.mark.requirement("STORE-6")
-def test_a_line_does_not_outlive_a_turn_that_is_purged_while_it_is_written(
-    small: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_purge_during_the_write_of_a_line_removes_the_line(small: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(small, 0, 30)
     put = type(small._parts.store).put
 
@@ -242,7 +240,7 @@ def test_a_turn_dismissed_by_hand_is_neither_observed_nor_shown(small: Memory) -
     assert "t29" not in ids(context)
 
 
-def test_compaction_and_the_log_do_not_get_in_each_others_way(small: Memory) -> None:
+def test_compaction_and_the_log_do_not_interfere(small: Memory) -> None:
     talk(small, 0, 30)
     assert small.compact("s", force=True).did_compact
     context = small.assemble("s", mode="observations")
@@ -253,7 +251,7 @@ def test_compaction_and_the_log_do_not_get_in_each_others_way(small: Memory) -> 
 # --- contexts -------------------------------------------------------------------------------------------
 
 
-def test_both_adds_recall_behind_the_log_within_the_budget(small: Memory) -> None:
+def test_mode_both_adds_recall_after_the_log_within_the_budget(small: Memory) -> None:
     talk(small, 0, 60)
     context = small.assemble("s", mode="both", query="handler_9", user_id="ana", budget_tokens=2000)
     assert context.observations_text
@@ -263,7 +261,7 @@ def test_both_adds_recall_behind_the_log_within_the_budget(small: Memory) -> Non
     assert names == ["hard", "soft", "observations", "tail", "guidance", "recalled"]
 
 
-def test_given_messages_that_the_log_speaks_for_are_left_to_it(small: Memory) -> None:
+def test_a_context_drops_given_messages_that_the_log_covers(small: Memory) -> None:
     talk(small, 0, 30)
     small.observe_run("s")
     given = [message(place) for place in range(20, 30)] + [Message(role="user", text="And now?")]
@@ -273,7 +271,7 @@ def test_given_messages_that_the_log_speaks_for_are_left_to_it(small: Memory) ->
     assert len(small.assemble("s", messages=strangers, mode="observations").messages) == 6
 
 
-def test_where_there_is_little_room_the_oldest_low_lines_are_left_out_and_named(small: Memory) -> None:
+def test_a_tight_budget_leaves_out_the_oldest_low_lines_and_names_them(small: Memory) -> None:
     talk(small, 0, 60)
     small.observe_run("s")
     whole = small.observe_show("s")
@@ -293,7 +291,7 @@ def test_an_unknown_mode_is_refused(small: Memory) -> None:
         small.assemble("s", mode="everything")
 
 
-def test_recall_is_the_mode_where_none_is_named(small: Memory) -> None:
+def test_recall_is_the_default_mode(small: Memory) -> None:
     talk(small, 0, 30)
     assert small.assemble("s") == small.call(Assemble(session_id="s", mode="recall"))
     assert small.observe_stats("s").runs == 0
@@ -301,7 +299,7 @@ def test_recall_is_the_mode_where_none_is_named(small: Memory) -> None:
 
 @pytest.mark.requirement("CONT-8")
 @pytest.mark.parametrize("broken", ["put", "bookmark", "page"])
-def test_a_fault_of_the_log_is_a_reason_and_not_a_failure(
+def test_a_fault_of_the_log_is_reported_and_the_context_is_still_made(
     small: Memory, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     talk(small, 0, 30)
@@ -319,7 +317,7 @@ def test_a_fault_of_the_log_is_a_reason_and_not_a_failure(
 
 
 @pytest.mark.requirement("STORE-4")
-def test_a_crash_before_pruned_lines_are_taken_out_leaves_the_same_log(
+def test_a_crash_before_pruned_lines_are_removed_leaves_the_same_log(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = open_memory(**SMALL | {"observe_block_tokens": 256})
@@ -342,7 +340,7 @@ def _nothing_removed(_: Store, __: str, ___: object) -> int:
     return 0
 
 
-def test_a_log_without_its_bookmark_goes_on_where_its_lines_end(small: Memory) -> None:
+def test_a_log_without_its_bookmark_resumes_after_its_last_line(small: Memory) -> None:
     talk(small, 0, 30)
     small.observe_run("s")
     log = small.observe_show("s")
@@ -356,7 +354,7 @@ def test_a_log_without_its_bookmark_goes_on_where_its_lines_end(small: Memory) -
 
 
 class Scribe:
-    """A summarizer that says what it is told to say."""
+    """A summarizer that returns a given text."""
 
     name = "scribe"
 
@@ -374,7 +372,7 @@ class Scribe:
     def close(self) -> None: ...
 
 
-def test_lines_of_a_model_are_taken_where_they_keep_to_the_turns(open_memory: OpenMemory) -> None:
+def test_a_models_lines_are_used_if_they_keep_to_the_turns(open_memory: OpenMemory) -> None:
     sound, forged = "They move the billing database to PostgreSQL 16 tomorrow. [3]", "Ana lives at 17 Mill Lane. [1]"
     memory = open_memory(summarizer=Scribe(f"{sound}\n{forged}"), **SMALL)
     talk(memory, 0, 30)
@@ -388,7 +386,7 @@ def test_lines_of_a_model_are_taken_where_they_keep_to_the_turns(open_memory: Op
     assert log.text.endswith(LOG_CLOSE)
 
 
-def test_a_model_that_fails_or_invents_leaves_the_lines_of_the_rules(open_memory: OpenMemory) -> None:
+def test_the_rules_write_the_lines_if_a_model_fails_or_invents(open_memory: OpenMemory) -> None:
     texts = []
     for session, text in (("a", None), ("b", "Everything cost 4,000 euros. [2]"), ("c", "")):
         memory = open_memory(summarizer=Scribe(text), **SMALL)

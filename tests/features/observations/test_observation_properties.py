@@ -1,4 +1,4 @@
-"""What holds for every observation log: whatever is said, in whatever order, and however small its bounds are."""
+"""Properties of every observation log, for any turns in any order and any bounds."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def cost(observation: Observation) -> int:
 
 @settings(max_examples=effort(150, 1500), deadline=None)
 @given(TURNS, st.lists(TEXTS, max_size=3))
-def test_lines_cite_their_turns_follow_their_trust_and_are_smaller(turns: list[ObservedTurn], heard: list[str]) -> None:
+def test_lines_cite_their_turns_inherit_their_trust_and_are_smaller(
+    turns: list[ObservedTurn], heard: list[str]
+) -> None:
     lines = observe(turns, cost, heard)
     assert lines == observe(turns, cost, heard)
     known = {turn.id: turn for turn in turns}
@@ -85,7 +87,7 @@ def test_lines_cite_their_turns_follow_their_trust_and_are_smaller(turns: list[O
 
 @settings(max_examples=effort(200, 2000), deadline=None)
 @given(LINES, st.integers(1, 400))
-def test_the_reflector_keeps_to_the_budget_and_never_prunes_what_matters_more(
+def test_the_reflector_keeps_its_budget_and_prunes_the_least_important_first(
     lines: list[Observation], budget: int
 ) -> None:
     before, kept = sum(map(cost, lines)), reflect(lines, budget, cost)
@@ -124,7 +126,7 @@ SAID = st.lists(
 
 
 @contextmanager
-def opened(**tuned: int) -> Iterator[Memory]:
+def open_engine(**tuned: int) -> Iterator[Memory]:
     with tempfile.TemporaryDirectory() as folder:
         config = Config.load(environment={}, data_dir=folder, embedder="none", tokenizer="estimate")
         with Memory(config, store=MemoryStore(), clock=FixedClock(), tuning=Tuning(**tuned)) as memory:
@@ -143,7 +145,7 @@ def storable(said: Sequence[tuple[str, str]]) -> list[Message]:
 def test_contexts_on_the_log_keep_their_budget_and_the_block_changes_only_with_a_run(
     said: list[tuple[str, str]], buffer: int, bound: int, budget: int
 ) -> None:
-    with opened(observe_buffer_tokens=buffer, observe_block_tokens=bound) as memory:
+    with open_engine(observe_buffer_tokens=buffer, observe_block_tokens=bound) as memory:
         before: tuple[int, str] | None = None
         for message in storable(said):
             memory.ingest_batch("s", [message])

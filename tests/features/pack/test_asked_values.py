@@ -1,4 +1,4 @@
-"""What number a question asks for, and which one a text gives."""
+"""Which number a question asks for, and which one a text gives."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def given_by(question: str, text: str) -> set[str]:
         ("What is my best score in harbour chess?", "My best score in harbour chess is 71 points.", {"71"}),
     ],
 )
-def test_a_text_gives_the_number_that_was_asked_for(question: str, text: str, values: set[str]) -> None:
+def test_a_text_gives_the_requested_number(question: str, text: str, values: set[str]) -> None:
     assert given_by(question, text) == values
 
 
-def test_the_matter_may_stand_in_the_sentence_before() -> None:
+def test_the_subject_may_be_in_the_previous_sentence() -> None:
     said = "I keep working on the walnut cabinet. It has 14 hours in it by now, all hours of joy."
     assert given_by("How many hours have I spent on the walnut cabinet?", said) == {"14"}
 
@@ -47,7 +47,7 @@ def test_the_matter_may_stand_in_the_sentence_before() -> None:
         "",
     ],
 )
-def test_a_text_on_something_else_gives_none(text: str) -> None:
+def test_a_text_on_another_subject_gives_none(text: str) -> None:
     assert given_by("How many laps did I swim in the harbour pool at dawn?", text) == set()
 
 
@@ -62,12 +62,12 @@ def test_a_text_on_something_else_gives_none(text: str) -> None:
         "",
     ],
 )
-def test_other_questions_ask_for_no_number_that_could_have_changed(question: str) -> None:
+def test_other_questions_ask_for_no_changeable_number(question: str) -> None:
     assert asked_value(question) is None
 
 
 @given(st.text(max_size=300), st.text(max_size=600))
-def test_any_question_and_any_text_are_taken(question: str, text: str) -> None:
+def test_any_question_and_any_text_are_accepted(question: str, text: str) -> None:
     asked = asked_value(question)
     if asked is not None:
         assert values_in(text, asked) == values_in(text, asked)

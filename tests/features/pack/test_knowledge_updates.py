@@ -1,4 +1,4 @@
-"""Questions on something that changed, from LongMemEval: the newer value is packed, and only older ones are marked."""
+"""LongMemEval questions on values that changed: the pack holds the newer value and marks only older ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def questions(sort: str) -> list[Asked]:
 
 
 @pytest.mark.long
-def test_the_newer_value_is_packed_and_some_older_ones_say_that_they_are_over() -> None:
+def test_the_newer_value_is_packed_and_some_older_ones_are_marked_as_outdated() -> None:
     pairs = [pair for asked in questions(UPDATES) if (pair := measure(asked, WORDS_ALONE)) is not None]
     assert len(pairs) >= 20
     said, accepted = zip(*pairs, strict=True)
@@ -30,7 +30,7 @@ def test_the_newer_value_is_packed_and_some_older_ones_say_that_they_are_over() 
     assert sum(outcome.unmarked for outcome in accepted) <= sum(outcome.unmarked for outcome in said)
 
 
-def test_evidence_that_adds_up_is_not_taken_for_a_contradiction() -> None:
+def test_evidence_from_several_turns_is_not_taken_for_a_contradiction() -> None:
     pairs = [
         pair for asked in questions(ADDED_UP)[: effort(4, 12)] if (pair := measure(asked, WORDS_ALONE)) is not None
     ]

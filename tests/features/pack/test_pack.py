@@ -1,4 +1,4 @@
-"""Packs over a real store: what is in, what is out, what it costs, what it leaves behind."""
+"""Packs from a real store: their items, their omissions, their cost and their traces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOUR_MS = 3_600_000
 
 
 def mark(memory: Memory, ref: str, *, trust: Trust | None = None, **values: Any) -> None:
-    """Judge a record as a service or the operator would."""
+    """Mark a record as a service or the operator would."""
     collection, _, id_ = ref.partition("/")
     marks = {Mark(name).value: made(value, By.OPERATOR, NOW_MS) for name, value in values.items()}
     assert memory._parts.store.mark([Marking(Place(Collection(collection), id_), marks, trust)]) == 1
@@ -48,7 +48,7 @@ def refs(bundle: Bundle) -> list[str]:
 
 
 @pytest.mark.requirement("PACK-1", "RPC-1", "API-1")
-def test_a_pack_is_framed_text_and_the_same_as_shallow_data(api: MemoryApi) -> None:
+def test_a_pack_is_a_framed_text_and_the_same_items_as_flat_data(api: MemoryApi) -> None:
     api.put("user:u", "port", "The staging server listens on port 8080", {"ts": NOW_MS})
     api.put("user:u", "tea", "Ann drinks green tea in the morning")
     api.flush()
@@ -66,7 +66,7 @@ def test_a_pack_is_framed_text_and_the_same_as_shallow_data(api: MemoryApi) -> N
 
 
 @pytest.mark.requirement("PACK-1")
-def test_nothing_relevant_is_a_valid_answer(memory: Memory) -> None:
+def test_an_empty_pack_is_a_valid_answer(memory: Memory) -> None:
     memory.put("user:u", "tea", "Ann drinks green tea in the morning")
     memory.flush()
     bundle = memory.pack("orbital mechanics of comets", user_id="u")
@@ -86,7 +86,7 @@ def test_a_question_is_no_answer_to_itself(memory: Memory) -> None:
 
 @pytest.mark.requirement("PACK-1", "PACK-2")
 @pytest.mark.parametrize("budget", [1, 20, 64])
-def test_a_tiny_budget_gives_an_empty_honest_bundle(memory: Memory, budget: int) -> None:
+def test_a_tiny_budget_gives_an_empty_bundle_that_says_why(memory: Memory, budget: int) -> None:
     memory.put("user:u", "port", "The staging server listens on port 8080. " * 20)
     memory.flush()
     bundle = memory.pack(QUERY, user_id="u", budget_tokens=budget)
@@ -121,7 +121,7 @@ def test_private_paths_and_payloads_are_not_shown(memory: Memory) -> None:
 
 
 @pytest.mark.requirement("PACK-1", "CONT-6")
-def test_a_line_says_the_day_and_of_what_is_recent_or_to_come_the_minute(memory: Memory) -> None:
+def test_a_line_gives_the_day_and_for_recent_or_future_items_the_minute(memory: Memory) -> None:
     two_days_ms = 48 * HOUR_MS
     ages_ms = {"old": two_days_ms, "recent": two_days_ms - 1, "to come": -HOUR_MS}
     for id_, age_ms in ages_ms.items():
@@ -149,7 +149,7 @@ def test_a_pack_sees_nothing_of_another_user_or_session(memory: Memory) -> None:
 
 @pytest.mark.requirement("PACK-3", "PACK-4", "PACK-5", "LIFE-4")
 @pytest.mark.requirement("HOST-2", "PACK-3")
-def test_what_the_reader_has_before_him_is_left_out_and_the_trace_says_so(memory: Memory) -> None:
+def test_text_in_the_current_prompt_is_left_out_and_the_trace_says_so(memory: Memory) -> None:
     said = "The harbour pilot Odile prefers the northern channel at low tide."
     memory.ingest("now", "user", said, user_id="ann", id="t1")
     memory.ingest("then", "user", "Odile the harbour pilot never takes the southern channel.", user_id="ann", id="t2")
@@ -213,7 +213,7 @@ def test_every_reason_is_reached_and_every_candidate_has_one(memory: Memory) -> 
 
 
 def fill(memory: MemoryApi) -> None:
-    """Memories, a session with a tool's words, and something said in several places."""
+    """Memories, a session with tool output, and a text in several collections."""
     memory.put("user:u", "port", "The staging server listens on port 8080", {"ts": NOW_MS - HOUR_MS})
     memory.put("user:u", "older", "The staging server listens on port 9090", {"ts": NOW_MS - 9 * HOUR_MS})
     memory.put("user:u", "tea", "Ann drinks green tea in the morning", {"ts": NOW_MS})
@@ -227,7 +227,7 @@ def as_bytes(bundle: Bundle) -> bytes:
 
 
 @pytest.mark.requirement("PACK-6", "PACK-3")
-def test_the_same_store_query_and_clock_give_the_same_bytes_across_restarts_and_faces(
+def test_store_query_and_clock_determine_the_bytes_across_restarts_and_faces(
     open_memory: OpenMemory, clock: FixedClock
 ) -> None:
     memory = open_memory(HashingEmbedder())
@@ -252,7 +252,7 @@ def test_the_same_store_query_and_clock_give_the_same_bytes_across_restarts_and_
 
 
 @pytest.mark.requirement("PACK-3")
-def test_traces_are_kept_without_content_and_can_be_listed_shown_and_compared(api: MemoryApi) -> None:
+def test_traces_hold_no_content_and_can_be_listed_shown_and_compared(api: MemoryApi) -> None:
     fill(api)
     api.put("global", "said", "The staging server was moved to a new rack")
     api.flush()
@@ -282,7 +282,7 @@ def test_traces_are_kept_without_content_and_can_be_listed_shown_and_compared(ap
 
 
 @pytest.mark.requirement("LIFE-2", "RANK-4")
-def test_only_what_stands_in_the_pack_counts_as_used(memory: Memory) -> None:
+def test_only_records_in_the_pack_count_as_used(memory: Memory) -> None:
     fill(memory)
     bundle = memory.pack(QUERY, user_id="u", session_id="s", trace=True)
     assert "user:u/port" in refs(bundle)
@@ -296,7 +296,7 @@ def test_only_what_stands_in_the_pack_counts_as_used(memory: Memory) -> None:
 
 
 @pytest.mark.requirement("LIFE-3", "PACK-3")
-def test_the_archive_is_searched_when_asked_and_what_is_taken_from_it_comes_back(memory: Memory) -> None:
+def test_the_archive_is_searched_on_request_and_packed_records_are_revived(memory: Memory) -> None:
     memory.put("user:u", "port", "The staging server listens on port 8080")
     memory.flush()
     archive.put_away(memory._parts, [Place(Collection("user:u"), "port")])
@@ -311,7 +311,7 @@ def test_the_archive_is_searched_when_asked_and_what_is_taken_from_it_comes_back
 
 
 @pytest.mark.requirement("PACK-3", "LIFE-4")
-def test_a_replaced_record_hands_its_place_to_what_replaced_it(memory: Memory) -> None:
+def test_a_successor_takes_the_place_of_a_superseded_record(memory: Memory) -> None:
     memory.put("user:u", "old", "The staging server listens on port 8080")
     memory.put("user:u", "new", "It is nine thousand and ninety since Tuesday")
     memory.flush()
@@ -339,7 +339,7 @@ def test_quarantined_records_do_not_crowd_out_others(memory: Memory) -> None:
 
 
 @pytest.mark.requirement("PACK-3", "API-1")
-def test_why_says_where_a_record_dropped_out_and_changes_nothing(memory: Memory) -> None:
+def test_why_names_the_stage_that_dropped_a_record_and_changes_nothing(memory: Memory) -> None:
     fill(memory)
     memory.put("user:v", "port", "The staging server listens on port 8080")
     memory.put("user:u", "asleep", "The staging server slept")
@@ -364,7 +364,7 @@ def test_why_says_where_a_record_dropped_out_and_changes_nothing(memory: Memory)
 
 
 @pytest.mark.requirement("PACK-3")
-def test_why_gives_the_rank_of_what_was_too_far_to_be_a_candidate(open_memory: OpenMemory) -> None:
+def test_why_gives_the_rank_of_a_record_too_far_to_be_a_candidate(open_memory: OpenMemory) -> None:
     memory = open_memory(HashingEmbedder())
     for number in range(80):
         memory.put("user:u", f"near{number}", f"The staging server listens on port {number}")
@@ -376,7 +376,7 @@ def test_why_gives_the_rank_of_what_was_too_far_to_be_a_candidate(open_memory: O
 
 
 @pytest.mark.requirement("PACK-3")
-def test_why_explains_the_pack_that_was_asked_for(api: MemoryApi) -> None:
+def test_why_explains_a_pack_with_the_same_options(api: MemoryApi) -> None:
     api.put("user:u", "port", "The staging server listens on port 8080", kind="fact")
     api.put("user:u", "plan", "The staging server will listen on port 9090", kind="task")
     api.flush()
@@ -390,7 +390,7 @@ def test_why_explains_the_pack_that_was_asked_for(api: MemoryApi) -> None:
 
 
 @pytest.mark.requirement("PACK-3", "PACK-6")
-def test_a_kept_trace_says_how_long_each_step_took(memory: Memory) -> None:
+def test_a_stored_trace_gives_the_duration_of_each_step(memory: Memory) -> None:
     memory.put("user:u", "port", "The staging server listens on port 8080")
     memory.flush()
     bundle = memory.pack(QUERY, user_id="u", trace=True)

@@ -1,4 +1,4 @@
-"""What holds for every pack: whatever the records, their marks, the budget and the rules."""
+"""Properties of every pack, for any records, marks, budget and rules."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ REFS = st.sampled_from(["user:u/r0", "user:u/r1", "user:v/x", "turns:u/s/t0", "n
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A record and what was made of it."""
+class StoredRecord:
+    """A record with its marks."""
 
     text: str
     age_ms: int
@@ -63,7 +63,7 @@ MARKS = st.fixed_dictionaries(
     },
 )
 RECORDS = st.builds(
-    Kept,
+    StoredRecord,
     text=TEXTS,
     age_ms=st.integers(0, 10_000_000_000),
     trust=st.sampled_from([None, Trust.TRUSTED, Trust.UNTRUSTED, Trust.QUARANTINED]),
@@ -84,7 +84,7 @@ REQUESTS = st.builds(
 
 
 @contextmanager
-def opened(records: list[Kept], embedder: bool) -> Iterator[Memory]:
+def open_engine(records: list[StoredRecord], embedder: bool) -> Iterator[Memory]:
     with tempfile.TemporaryDirectory() as folder:
         config = Config.load(environment={}, data_dir=Path(folder), embedder="none", tokenizer="estimate")
         tuning = Tuning(pack_min_similarity=0.1)
@@ -102,7 +102,7 @@ def opened(records: list[Kept], embedder: bool) -> Iterator[Memory]:
 
 
 def check_frame(bundle: Bundle) -> None:
-    """Every line is one array that says what it says; nothing stands outside of them."""
+    """Every line is one array, and the frame holds nothing else."""
     if not bundle.items:
         assert bundle.bundle_text == ""
         return
@@ -142,10 +142,10 @@ def check_caps(bundle: Bundle, request: Pack) -> None:
 
 @settings(max_examples=effort(60, 400), deadline=None)
 @given(records=st.lists(RECORDS, max_size=12), request=REQUESTS, embedder=st.booleans())
-def test_every_pack_keeps_to_its_budget_its_frame_and_its_caps_and_says_why(
-    records: list[Kept], request: Pack, embedder: bool
+def test_every_pack_keeps_its_budget_frame_and_caps_and_gives_reasons(
+    records: list[StoredRecord], request: Pack, embedder: bool
 ) -> None:
-    with opened(records, embedder) as memory:
+    with open_engine(records, embedder) as memory:
         bundle = memory.call(request)
         assert bundle.used_tokens <= bundle.budget_tokens
         assert memory._parts.counter.bound(bundle.bundle_text) <= bundle.budget_tokens or not bundle.bundle_text

@@ -1,4 +1,4 @@
-"""The rules of a pack, by example: who gets in, who does not and why, how deep, in which order."""
+"""The rules of a pack, by example: which records enter, why others do not, in which layer and order."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def ids(chosen: Sequence[Choice]) -> list[str]:
 
 
 def reasons(choices: Sequence[Choice]) -> dict[str, Reason]:
-    """Of those that were left out."""
+    """The reasons of the records left out."""
     return {item.ref: item.reason for item in choices if item.reason is not None}
 
 
@@ -93,13 +93,13 @@ def test_the_best_are_chosen_and_each_other_candidate_has_its_reason() -> None:
 
 
 @pytest.mark.requirement("PACK-4")
-def test_quarantined_text_never_enters_however_it_is_asked_for() -> None:
+def test_quarantined_text_never_enters_even_on_request() -> None:
     asked = Policy(min_similarity=0.0, items=5, budget_tokens=1000, untrusted=True)
     assert ids(select([choice("q", trust=Trust.QUARANTINED), choice("far", similarity=0.0)], asked)) == ["far"]
 
 
 @pytest.mark.requirement("PACK-4")
-def test_untrusted_text_enters_only_when_asked_for_and_only_so_often() -> None:
+def test_untrusted_text_enters_only_on_request_and_in_a_limited_number() -> None:
     tools = [choice(f"t{number}", trust=Trust.UNTRUSTED, score=0.9 - number / 100) for number in range(5)]
     asked = Policy(min_similarity=0.4, items=5, budget_tokens=1000, untrusted=True)
     assert ids(select([*tools, choice("own", score=0.1)], asked)) == ["t0", "t1", "t2", "own"]
@@ -108,13 +108,13 @@ def test_untrusted_text_enters_only_when_asked_for_and_only_so_often() -> None:
 
 
 @pytest.mark.requirement("PACK-1")
-def test_summaries_are_few() -> None:
+def test_the_number_of_summaries_is_limited() -> None:
     summaries = [choice(f"s{number}", provenance=Provenance.SUMMARY) for number in range(5)]
     assert len(select(summaries, POLICY)) == SUMMARY_ITEMS
 
 
 @pytest.mark.requirement("PACK-1")
-def test_only_the_kinds_that_were_asked_for_enter() -> None:
+def test_only_the_requested_kinds_enter() -> None:
     wanted = Policy(min_similarity=0.4, items=5, budget_tokens=1000, kinds=frozenset({"decision"}))
     candidates = [choice("d", marks={"kind": "decision"}), choice("f", marks={"kind": "fact"})]
     assert ids(select(candidates, wanted)) == ["d"]
@@ -122,7 +122,7 @@ def test_only_the_kinds_that_were_asked_for_enter() -> None:
 
 
 @pytest.mark.requirement("LIFE-1", "PACK-3")
-def test_what_has_no_grade_is_not_filtered_and_what_is_very_near_is_shown_whatever_its_grade() -> None:
+def test_ungraded_and_very_similar_records_pass_the_grade_filter() -> None:
     near = choice("near", similarity=0.9, marks={"grade": {"label": "ignore"}})
     unknown = choice("unknown", similarity=0.41)
     assert ids(select([near, unknown], POLICY)) == ["near", "unknown"]
@@ -130,7 +130,7 @@ def test_what_has_no_grade_is_not_filtered_and_what_is_very_near_is_shown_whatev
 
 
 @pytest.mark.requirement("LIFE-5", "PACK-3")
-def test_only_its_own_mark_says_that_a_record_is_superseded() -> None:
+def test_only_the_records_own_mark_makes_it_superseded() -> None:
     merged = choice("all", marks={"merged": ["user:u/part"]})
     part = choice("part", marks={"superseded_by": "user:u/all"})
     select([merged, part], POLICY)
@@ -139,7 +139,7 @@ def test_only_its_own_mark_says_that_a_record_is_superseded() -> None:
 
 
 @pytest.mark.requirement("LIFE-5", "PACK-3")
-def test_of_records_that_supersede_one_another_the_newest_that_may_stand_holds() -> None:
+def test_in_a_circle_of_superseding_records_the_newest_admissible_one_wins() -> None:
     def one(id_: str, by: str, **fields: Any) -> Choice:
         return choice(id_, marks={"superseded_by": f"user:u/{by}"}, **fields)
 
@@ -155,7 +155,7 @@ def test_of_records_that_supersede_one_another_the_newest_that_may_stand_holds()
 
 
 @pytest.mark.requirement("PACK-5")
-def test_of_two_that_disagree_the_newer_leads_and_the_other_is_marked() -> None:
+def test_the_newer_of_two_contradicting_records_leads_and_the_other_is_marked() -> None:
     old = choice("old", "Deploys are on Friday", score=0.9, age=1000)
     new = choice("new", "Deploys are on Monday", score=0.5)
     other = choice("other", score=0.7)
@@ -165,14 +165,14 @@ def test_of_two_that_disagree_the_newer_leads_and_the_other_is_marked() -> None:
 
 
 @pytest.mark.requirement("PACK-5", "PACK-4")
-def test_the_more_trusted_leads_even_where_it_is_older() -> None:
+def test_the_more_trusted_record_leads_even_if_it_is_older() -> None:
     old = choice("old", "Deploys are on Friday", age=1000, trust=Trust.TRUSTED)
     new = choice("new", "Deploys are on Monday")
     assert ids(select([old, new], POLICY)) == ["old", "new"]
 
 
 @pytest.mark.requirement("PACK-5")
-def test_the_slot_for_dissent_takes_the_last_place_and_there_is_one() -> None:
+def test_dissent_takes_only_one_slot_the_last() -> None:
     kept = [choice(f"k{number}", score=0.9 - number / 100) for number in range(4)]
     lead = choice("lead", "Deploys are on Friday", score=0.95)
     against = [choice(f"a{n}", f"Deploys are on {day}", score=0.1) for n, day in enumerate(("Monday", "Sunday"))]
@@ -183,14 +183,14 @@ def test_the_slot_for_dissent_takes_the_last_place_and_there_is_one() -> None:
 
 
 @pytest.mark.requirement("PACK-5")
-def test_a_mark_makes_dissent_whatever_the_words_and_wherever_the_record_rests() -> None:
+def test_a_mark_makes_dissent_whatever_the_words_or_the_collection() -> None:
     one = choice("one", "Blue suits us", marks={"contradicts": ["user:u/two"]})
     two = choice("two", "Nothing of the kind", age=10, collection="archive:user:u")
     assert dissent(select([one, two], POLICY)) == [("archive:user:u/two", "user:u/one")]
 
 
 @pytest.mark.requirement("PACK-5")
-def test_only_so_many_candidates_are_compared() -> None:
+def test_the_number_of_compared_candidates_is_limited() -> None:
     lead = choice("lead", "Deploys are on Friday", score=1.0)
     fill = [choice(f"f{number:02}", score=0.8) for number in range(COMPARED + 10)]
     late = choice("late", "Deploys are on Monday", score=0.1)
@@ -198,7 +198,7 @@ def test_only_so_many_candidates_are_compared() -> None:
 
 
 @pytest.mark.requirement("PACK-3")
-def test_malformed_marks_mean_nothing() -> None:
+def test_malformed_marks_are_ignored() -> None:
     marks = {"kind": 7, "grade": "ignore", "superseded_by": ["x"], "contradicts": "x", "merged": {"x": 1}}
     item = choice("odd", marks=marks)
     assert ids(select([item], POLICY)) == ["odd"]
@@ -206,14 +206,14 @@ def test_malformed_marks_mean_nothing() -> None:
 
 
 @pytest.mark.requirement("CAPTURE-5")
-def test_a_record_without_a_mark_has_the_kind_its_words_give_it() -> None:
+def test_the_words_of_an_unmarked_record_give_its_kind() -> None:
     assert kind_of(choice("s", provenance=Provenance.SUMMARY).record) == "note"
     turn = choice("t", "We decided to use Postgres for the archive.", provenance=Provenance.USER_TURN).record
     assert kind_of(turn) == kind_of_text(turn.text, turn.role)
 
 
 @pytest.mark.requirement("PACK-3")
-def test_a_record_lends_its_similarity_to_its_successor_and_no_further() -> None:
+def test_a_record_passes_its_similarity_to_its_direct_successor_only() -> None:
     chain = [
         choice("a", similarity=0.8, marks={"superseded_by": "user:u/b"}),
         choice("b", similarity=0.4, marks={"superseded_by": "user:u/c"}),
@@ -228,7 +228,7 @@ def test_a_record_lends_its_similarity_to_its_successor_and_no_further() -> None
 
 
 @pytest.mark.requirement("RANK-2")
-def test_a_score_is_that_of_search_and_stays_in_bounds() -> None:
+def test_a_score_is_the_search_score_within_bounds() -> None:
     weights = Weights.normalised(0.7, 0.2, 0.1)
     assert pack_score(1.0, 0.5, 0.6, weights, 1.0) == pytest.approx(0.7 + 0.1 + 0.06)
     assert pack_score(1.0, 1.0, 1.0, weights, 0.5) == pytest.approx(0.5)
@@ -238,7 +238,7 @@ def test_a_score_is_that_of_search_and_stays_in_bounds() -> None:
 
 
 def quoted(ref: str, text: str = "short", *, kind: str = "fact", payload: str = "", **fields: Any) -> Choice:
-    """A choice that was made and is still to be laid out."""
+    """A chosen record before the layout."""
     collection, _, id_ = ref.rpartition("/")
     made_ = choice(id_, text, collection=collection or "user:u", marks={"kind": kind}, **fields)
     made_.quoted = Quoted("2026-01-01", "note", text, payload=payload)
@@ -257,7 +257,7 @@ LONG = "The pelican flew over the harbour, and nobody saw where it went that day
 
 
 @pytest.mark.requirement("PACK-2")
-def test_a_short_text_is_whole_and_a_long_one_an_overview() -> None:
+def test_a_short_text_is_shown_whole_and_a_long_one_as_an_overview() -> None:
     shown = fit([quoted("a"), quoted("b", LONG)], [], by_chars, allowance=600, untrusted_allowance=0)
     assert depths(shown) == [("a", Layer.WHOLE), ("b", Layer.OVERVIEW)]
     assert len(shown[1].text) <= OVERVIEW_CHARS
@@ -265,7 +265,7 @@ def test_a_short_text_is_whole_and_a_long_one_an_overview() -> None:
 
 
 @pytest.mark.requirement("PACK-2")
-def test_where_room_is_short_a_line_must_do_and_where_it_is_left_the_best_are_whole() -> None:
+def test_little_room_gives_single_lines_and_spare_room_gives_whole_texts() -> None:
     tight = [quoted("a", LONG), quoted("b", LONG), quoted("c", LONG)]
     shown = fit(tight, [], by_chars, allowance=600, untrusted_allowance=0)
     assert depths(shown) == [("a", Layer.OVERVIEW), ("b", Layer.LINE)]
@@ -277,7 +277,7 @@ def test_where_room_is_short_a_line_must_do_and_where_it_is_left_the_best_are_wh
 
 
 @pytest.mark.requirement("PACK-4")
-def test_words_from_outside_keep_to_their_share_and_to_an_excerpt() -> None:
+def test_untrusted_text_keeps_to_its_share_and_to_an_excerpt() -> None:
     outside = [quoted(name, LONG, trust=Trust.UNTRUSTED) for name in "ab"]
     shown = fit([*outside, quoted("c")], [], by_chars, allowance=5000, untrusted_allowance=450)
     assert depths(shown) == [("a", Layer.OVERVIEW), ("c", Layer.WHOLE)]
@@ -285,7 +285,7 @@ def test_words_from_outside_keep_to_their_share_and_to_an_excerpt() -> None:
 
 
 @pytest.mark.requirement("PACK-1")
-def test_state_comes_first_then_summaries_then_words_from_outside_and_dissent_behind_what_it_contradicts() -> None:
+def test_state_then_summaries_then_untrusted_text_and_dissent_after_its_opposite() -> None:
     choices = [
         quoted("web", trust=Trust.UNTRUSTED),
         quoted("summary", kind="note", provenance=Provenance.SUMMARY),
@@ -303,7 +303,7 @@ def test_state_comes_first_then_summaries_then_words_from_outside_and_dissent_be
 
 
 @pytest.mark.requirement("PACK-2")
-def test_a_line_says_where_the_rest_is() -> None:
+def test_a_line_tells_how_to_get_the_rest() -> None:
     def said(item: Choice, layer: Layer) -> tuple[Any, Any, Any]:
         item.show(layer, "short")
         shown = read(line(item, 1, None))
@@ -342,5 +342,5 @@ def test_an_empty_pack_has_no_frame() -> None:
         ("the home/office budget", "the home/office budget"),
     ],
 )
-def test_paths_that_name_a_person_are_shown_without_the_name(text: str, shown: str) -> None:
+def test_paths_are_shown_without_the_name_of_a_person(text: str, shown: str) -> None:
     assert without_private_paths(text, ["/srv/clew"]) == shown

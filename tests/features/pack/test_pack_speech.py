@@ -1,4 +1,4 @@
-"""A pack shows what was said and done: no earlier question, no arguments of calls, the state of things when asked."""
+"""A pack tells statements and deeds: no earlier questions, no call arguments, and the latest state on request."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def reasons(trace: Trace | None) -> dict[str, str]:
     return {candidate.ref: candidate.reason for candidate in trace.candidates}
 
 
-def packed(memory: Memory, query: str, **given: Any) -> list[str]:
+def pack_texts(memory: Memory, query: str, **given: Any) -> list[str]:
     return [item.text for item in memory.call(Pack(query=query, user_id="u", **given)).items]
 
 
-def test_the_same_thing_is_shown_once_and_what_denies_it_is_shown(memory: Memory) -> None:
+def test_a_repeated_statement_is_shown_once_and_its_denial_is_shown_too(memory: Memory) -> None:
     whole = "We decided to move the billing service to Postgres 16 in March, and Ada writes the runbook."
     again = "The billing service moves to Postgres 16 in March."
     denied = "The billing service does not move to Postgres 16 in March."
@@ -48,7 +48,7 @@ def test_the_same_thing_is_shown_once_and_what_denies_it_is_shown(memory: Memory
     assert reasons(bundle.trace)["turns:u/then/m0"] == Reason.DUPLICATE
     talk(memory, ("user", denied), session="later", before_ms=60 * DAY_MS)
     asked = "Does the billing service move to Postgres 16 in March?"
-    assert denied in packed(memory, asked)
+    assert denied in pack_texts(memory, asked)
 
 
 def test_an_earlier_question_is_no_answer(memory: Memory) -> None:
@@ -70,12 +70,12 @@ def test_an_earlier_question_is_no_answer(memory: Memory) -> None:
         "Yes, dark beer is what my brother brews. Did he show you the bar?",
     ],
 )
-def test_a_turn_that_tells_something_and_asks_is_more_than_a_question(memory: Memory, text: str) -> None:
+def test_a_turn_with_a_statement_and_a_question_is_packed(memory: Memory, text: str) -> None:
     talk(memory, ("user", text))
-    assert packed(memory, "dark beer bar") == [text]
+    assert pack_texts(memory, "dark beer bar") == [text]
 
 
-def test_among_people_a_question_is_part_of_the_talk(memory: Memory) -> None:
+def test_a_question_between_people_is_packed(memory: Memory) -> None:
     asked = "What got you into running marathons?"
     memory.ingest_batch(
         "club", [Message(role="user", text=asked, speaker="Mel"), Message(role="user", text=asked)], user_id="u"
@@ -86,7 +86,7 @@ def test_among_people_a_question_is_part_of_the_talk(memory: Memory) -> None:
     assert Reason.QUESTION in reasons(bundle.trace).values()
 
 
-def test_a_turn_of_calls_alone_is_left_out_and_others_tell_what_was_done(memory: Memory) -> None:
+def test_a_turn_of_only_calls_is_left_out_and_others_name_their_work(memory: Memory) -> None:
     edit = render_call("edit", {"path": "src/footer.ts", "newText": "const footer = dim(color);"})
     talk(
         memory,
@@ -105,7 +105,7 @@ def test_a_turn_of_calls_alone_is_left_out_and_others_tell_what_was_done(memory:
     ["what did we do last time?", "catch me up", "where did we leave off", "What's the status?", "ok, let's continue",
      "any open tasks?", "wo waren wir stehen geblieben?", "我们上次做了什么"],
 )  # fmt: skip
-def test_a_vague_question_gets_what_was_last(memory: Memory, question: str) -> None:
+def test_a_vague_question_gets_the_latest_turns(memory: Memory, question: str) -> None:
     talk(memory, ("user", "what did we do about the logo?"), ("user", "Paint the logo green."), session="older")
     talk(
         memory,
@@ -114,7 +114,7 @@ def test_a_vague_question_gets_what_was_last(memory: Memory, question: str) -> N
         ("user", "thanks"),
         before_ms=DAY_MS,
     )
-    shown = packed(memory, question)
+    shown = pack_texts(memory, question)
     assert "Port footer.ts to the new theme." in shown
     assert "The footer uses the dim token now, and the tests pass." in shown
     assert not {"thanks", "what did we do about the logo?"} & set(shown)
@@ -127,13 +127,13 @@ def test_a_question_that_names_something_is_not_vague(question: str) -> None:
     assert not asks_for_state(question)
 
 
-def test_nothing_of_another_user_is_in_the_state(memory: Memory) -> None:
+def test_the_state_holds_nothing_of_another_user(memory: Memory) -> None:
     memory.ingest("theirs", "user", "Port footer.ts to the new theme.", user_id="v")
     assert memory.flush().ok
-    assert packed(memory, "catch me up") == []
+    assert pack_texts(memory, "catch me up") == []
 
 
-def test_items_of_one_day_carry_the_time(memory: Memory) -> None:
+def test_items_of_one_day_show_the_time(memory: Memory) -> None:
     talk(memory, ("user", "The release color is red."), ("user", "The release color is blue after all."))
     text = memory.call(Pack(query="release color", user_id="u")).bundle_text
     moments = [line.split('"')[1] for line in text.split("\n") if line.startswith("[")]
@@ -141,7 +141,7 @@ def test_items_of_one_day_carry_the_time(memory: Memory) -> None:
     assert all(len(moment) == len("2026-01-01 10:00") for moment in moments)
 
 
-def test_a_time_that_tells_nothing_apart_is_left_out(memory: Memory) -> None:
+def test_a_time_that_distinguishes_no_items_is_left_out(memory: Memory) -> None:
     same_ms = NOW_MS - 30 * DAY_MS
     said = ("The release color is red.", "The release color may be blue.")
     memory.ingest_batch("then", [Message(role="user", text=text, ts=same_ms) for text in said], user_id="u")
@@ -151,12 +151,12 @@ def test_a_time_that_tells_nothing_apart_is_left_out(memory: Memory) -> None:
     assert [len(moment) for moment in moments] == [len("2026-01-01")] * 2
 
 
-def test_temporary_folders_do_not_leave(memory: Memory) -> None:
+def test_temporary_folders_are_not_shown(memory: Memory) -> None:
     talk(memory, ("user", "The release picture is /var/folders/49/l4171l3n2/T/shots/one.txt and /tmp/x/two.txt."))
-    assert packed(memory, "release picture") == ["The release picture is ~/shots/one.txt and ~/x/two.txt."]
+    assert pack_texts(memory, "release picture") == ["The release picture is ~/shots/one.txt and ~/x/two.txt."]
 
 
 @pytest.mark.requirement("PACK-5")
-def test_things_with_other_codes_do_not_contradict_each_other() -> None:
+def test_items_with_different_codes_do_not_contradict_each_other() -> None:
     assert conflict("Pump P-002 runs at 4 bar.", "Pump P-005 runs at 6 bar.") is None
     assert conflict("Pump P-002 runs at 4 bar.", "Pump P-002 runs at 6 bar.") is not None

@@ -1,4 +1,4 @@
-"""What the reader has before him leads to nothing: it does not lower what is asked of the rest of a pack."""
+"""Text of the present session does not lower the threshold for the rest of a pack."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ NEAR = "The harbour pilot Odile waits for the channel."
 BESIDE = "Odile the pilot was born near the harbour."
 
 
-class TestLessIsAsked:
-    def test_where_something_of_another_session_is_near_enough(self) -> None:
+class TestTheThreshold:
+    def test_falls_if_a_record_of_another_session_is_near_enough(self) -> None:
         near = choice("near", origin="then/near", similarity=0.6)
         assert relax(POLICY, [near]).min_similarity == pytest.approx(0.6 * NEXT_TO_BEST)
 
-    def test_of_nothing_where_only_the_present_session_is_near_enough(self) -> None:
+    def test_stays_if_only_the_present_session_is_near_enough(self) -> None:
         present = choice("near", origin="now/near", similarity=0.6)
         beside = choice("beside", origin="then/beside", similarity=0.39)
         assert relax(POLICY, [present, beside]) == POLICY
 
-    def test_by_the_nearest_that_is_not_of_the_present_session(self) -> None:
+    def test_follows_the_nearest_record_of_another_session(self) -> None:
         present = choice("nearest", origin="now/nearest", similarity=0.7)
         near = choice("near", origin="then/near", similarity=0.5)
         assert relax(POLICY, [present, near]).min_similarity == pytest.approx(0.5 * NEXT_TO_BEST)
 
     @pytest.mark.parametrize("trust", [Trust.QUARANTINED, Trust.UNTRUSTED])
-    def test_of_nothing_where_only_what_may_not_be_shown_is_near_enough(self, trust: Trust) -> None:
+    def test_stays_if_only_inadmissible_records_are_near_enough(self, trust: Trust) -> None:
         assert relax(POLICY, [choice("near", origin="then/near", similarity=0.6, trust=trust)]) == POLICY
 
-    def test_never_more(self) -> None:
+    def test_never_rises(self) -> None:
         assert relax(POLICY, [choice("same", origin="then/same", similarity=1.0)]) == POLICY
 
 
 @pytest.fixture
 def memory(open_memory: OpenMemory) -> Memory:
-    """Where one turn is near enough to be packed, and another only beside it."""
+    """A store with one turn near enough for a pack, and another one only next to it."""
     memory = open_memory(pack_min_similarity=0.8, gate_threshold=1.0)
     memory.ingest("now", "user", NEAR, user_id="ann", id="near", ts=NOW_MS)
     memory.ingest("then", "user", BESIDE, user_id="ann", id="beside", ts=NOW_MS)
@@ -57,12 +57,12 @@ def reasons(bundle: Bundle) -> dict[str, str]:
     return {item.ref: item.reason for item in bundle.trace.candidates}
 
 
-def test_what_stands_beside_the_best_is_packed_with_it(memory: Memory) -> None:
+def test_a_record_close_to_the_best_one_is_packed_too(memory: Memory) -> None:
     bundle = memory.pack(QUERY, user_id="ann", trace=True)
     assert reasons(bundle) == {"turns:ann/now/near": "relevant", "turns:ann/then/beside": "relevant"}
 
 
-def test_what_stands_beside_the_present_session_alone_is_not_packed(memory: Memory) -> None:
+def test_a_record_close_only_to_the_present_session_is_not_packed(memory: Memory) -> None:
     bundle = memory.pack(QUERY, user_id="ann", exclude_session="now", trace=True)
     assert reasons(bundle) == {"turns:ann/now/near": "present", "turns:ann/then/beside": "score"}
     assert bundle.abstained

@@ -1,4 +1,4 @@
-"""A pack knows which plans are due without reading all plans, and whoever changed them."""
+"""A pack finds the due plans without reading all of them, no matter who changed them."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def due(memory: Memory) -> set[str]:
     return {item.text.removeprefix("Plan: ").partition(" (")[0] for item in items}
 
 
-def rows_read(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> int:
-    """How many records the store gives while something is done."""
+def count_rows_read(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> int:
+    """How many records the store reads during an action."""
     count = 0
 
     def counted(real: Callable[..., Iterable[Any]]) -> Callable[..., Iterable[Any]]:
@@ -62,7 +62,7 @@ def rows_read(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> in
 
 
 @pytest.mark.parametrize("state", ["open", "done"])
-def test_a_pack_reads_no_plans_but_new_and_due_ones(
+def test_a_pack_reads_only_new_and_due_plans(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     memory = open_memory()
@@ -71,14 +71,14 @@ def test_a_pack_reads_no_plans_but_new_and_due_ones(
         if state == "done":
             memory.call(PlansClose(ref=ref, state="done"))
     assert due(memory) == set()
-    assert rows_read(monkeypatch, lambda: due(memory)) == 0
+    assert count_rows_read(monkeypatch, lambda: due(memory)) == 0
     add(memory, "Call the painter")
-    assert rows_read(monkeypatch, lambda: due(memory)) < 10
+    assert count_rows_read(monkeypatch, lambda: due(memory)) < 10
     assert due(memory) == {"Call the painter"}
 
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "in another process"])
-def test_a_pack_sees_at_once_what_became_of_a_plan(open_memory: OpenMemory, elsewhere: bool) -> None:
+def test_a_pack_sees_every_change_of_a_plan_at_once(open_memory: OpenMemory, elsewhere: bool) -> None:
     memory = open_memory()
     other = open_memory() if elsewhere else memory
     assert due(memory) == set()
@@ -103,7 +103,7 @@ def test_a_pack_sees_at_once_what_became_of_a_plan(open_memory: OpenMemory, else
     assert due(memory) == {"Send it anew"}
 
 
-def test_a_plan_is_open_again_when_the_turn_that_closed_it_is_purged(open_memory: OpenMemory) -> None:
+def test_purging_the_turn_that_closed_a_plan_opens_it_again(open_memory: OpenMemory) -> None:
     memory = open_memory()
     add(memory, "call the dentist")
     memory.ingest("s", "user", "I called the dentist.", user_id="ada", id="t", ts=NOW_MS + 1)
@@ -114,7 +114,7 @@ def test_a_plan_is_open_again_when_the_turn_that_closed_it_is_purged(open_memory
 
 
 class Calendar(RuleBasedStateMachine):
-    """Whatever is done, and however often somebody looks, the calendar is what a look at all plans gives."""
+    """After any steps, and however often it is read, the calendar equals a scan of all plans."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,7 +166,7 @@ class Calendar(RuleBasedStateMachine):
         assert found == [plan.ref for plan in sorted(dated, key=lambda plan: (plan.day, plan.ref))]
 
     @invariant()
-    def is_current_for_whoever_looks_only_now_and_then(self) -> None:
+    def stays_current_between_rare_looks(self) -> None:
         if len(self.refs) % 3 == 0:
             self.look()
 

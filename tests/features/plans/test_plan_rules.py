@@ -33,27 +33,27 @@ def record(metadata: Metadata, marks: Metadata | None = None) -> Record:
     )  # fmt: skip
 
 
-def test_a_plan_is_due_from_its_local_day_on() -> None:
+def test_a_plan_is_due_from_the_start_of_its_local_day() -> None:
     renewal = plan("renew the passport", date(2026, 3, 5))
     assert not renewal.is_due(local_ms(2026, 3, 4, 23))
     assert renewal.is_due(local_ms(2026, 3, 5))
     assert renewal.is_due(local_ms(2027, 1, 1))
 
 
-def test_a_plan_with_a_condition_alone_and_a_closed_one_are_never_due() -> None:
+def test_conditional_and_closed_plans_are_never_due() -> None:
     assert not plan("tag the release").is_due(local_ms(2099, 1, 1))
     for state in (PlanState.DONE, PlanState.DROPPED):
         assert not plan("renew the passport", date(2026, 3, 5), state).is_due(local_ms(2099, 1, 1))
 
 
-def test_a_plan_reads_as_one() -> None:
+def test_a_plan_is_described_with_its_day_and_condition() -> None:
     assert describe("tag the release", None, "") == "Plan: tag the release"
     assert describe("tag the release", date(2026, 3, 5), "once it is green") == (
         "Plan: tag the release (2026-03-05; once it is green)"
     )
 
 
-def test_a_record_holds_a_plan_or_none() -> None:
+def test_a_record_gives_a_plan_or_none() -> None:
     given = {"what": "tag the release", "date": "2026-03-05", "condition": "once it is green"}
     ended = made({"state": "done", "source": "session_raw:s/t"}, By.CLEW, 9)
     found = plan_in(record({PLAN: given, SOURCES: ["session_raw:s/a"]}, {Mark.PLAN_STATE: ended}))
@@ -102,7 +102,7 @@ PLANS = [
         ("We decided not to migrate the billing database.", PLANS[3].what, PlanState.DROPPED),
     ],
 )
-def test_the_owners_explicit_words_close_the_plan_they_are_about(text: str, what: str, state: PlanState) -> None:
+def test_explicit_words_of_the_owner_close_the_plan(text: str, what: str, state: PlanState) -> None:
     ended = closing(text, PLANS)
     assert ended is not None
     assert (ended[0].what, ended[1]) == (what, state)
@@ -134,7 +134,7 @@ def test_other_words_close_nothing(text: str) -> None:
     assert closing(text, PLANS) is None
 
 
-def test_words_that_fit_two_plans_close_neither() -> None:
+def test_words_that_match_two_plans_close_neither() -> None:
     assert closing("I called the dentist.", [plan("call the dentist"), plan("call the dentist tomorrow")]) is None
 
 

@@ -1,4 +1,4 @@
-"""Text of tools and from outside enters no prompt of another session by itself, whatever asks for memories."""
+"""Text from tools and from outside enters no prompt of another session without a request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUERY = "Which port does the staging server listen on?"
 
 
 @pytest.fixture
-def filled(memory: Memory) -> Memory:
+def memory_with_page(memory: Memory) -> Memory:
     memory.ingest("then", "user", SAID, user_id="u")
     memory.ingest("then", "tool_result", PAGE, user_id="u", id="result")
     memory.put("user:u", "clip", f"{PAGE} Saved.", source="https://wiki.example/staging")
@@ -25,8 +25,8 @@ def filled(memory: Memory) -> Memory:
     return memory
 
 
-def test_a_context_of_another_session_leaves_it_out_and_says_why(filled: Memory) -> None:
-    context = filled.assemble("now", query=QUERY, user_id="u", messages=[])
+def test_a_context_of_another_session_leaves_it_out_and_says_why(memory_with_page: Memory) -> None:
+    context = memory_with_page.assemble("now", query=QUERY, user_id="u", messages=[])
     assert {hit.record.text for hit in context.recalled} == {SAID}
     assert PAGE not in context.recalled_text
     (recalled,) = (section for section in context.sections if section.name == "recalled")
@@ -34,20 +34,22 @@ def test_a_context_of_another_session_leaves_it_out_and_says_why(filled: Memory)
     assert reasons == {UNTRUSTED}
 
 
-def test_the_session_that_got_it_may_recall_it(filled: Memory) -> None:
-    context = filled.assemble("then", query=QUERY, user_id="u", messages=[])
+def test_the_session_that_received_it_may_recall_it(memory_with_page: Memory) -> None:
+    context = memory_with_page.assemble("then", query=QUERY, user_id="u", messages=[])
     assert "result" in {hit.record.id for hit in context.recalled}
     assert "clip" not in {hit.record.id for hit in context.recalled}
 
 
-def test_a_pack_and_a_context_leave_out_the_same(filled: Memory) -> None:
-    packed = {item.text for item in filled.call(Pack(query=QUERY, user_id="u", exclude_session="now")).items}
-    recalled = {hit.record.text for hit in filled.assemble("now", query=QUERY, user_id="u", messages=[]).recalled}
+def test_a_pack_and_a_context_leave_out_the_same(memory_with_page: Memory) -> None:
+    packed = {item.text for item in memory_with_page.call(Pack(query=QUERY, user_id="u", exclude_session="now")).items}
+    recalled = {
+        hit.record.text for hit in memory_with_page.assemble("now", query=QUERY, user_id="u", messages=[]).recalled
+    }
     assert packed == recalled == {SAID}
-    asked = filled.call(Pack(query=QUERY, user_id="u", exclude_session="now", untrusted=True))
+    asked = memory_with_page.call(Pack(query=QUERY, user_id="u", exclude_session="now", untrusted=True))
     assert len(asked.items) > 1
 
 
-def test_what_is_quarantined_enters_nothing_that_is_asked_for() -> None:
+def test_quarantined_text_enters_nothing_even_on_request() -> None:
     assert [may_enter(trust) for trust in Trust] == [True, True, False, False]
     assert [may_enter(trust, asked_for=True) for trust in Trust] == [True, True, True, False]

@@ -1,4 +1,4 @@
-"""Taint: what quarantined, untrusted and repeated text does not do to summaries, memories and guidance."""
+"""Taint: quarantined, untrusted and repeated text does not reach summaries, memories or guidance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def memory(open_memory: OpenMemory) -> Memory:
     return open_memory(tokenizer="estimate", compact_siblings=3)
 
 
-def told(number: int) -> str:
+def turn_text(number: int) -> str:
     return (
         f"The export job {number} of the billing service failed with ERR_{number:04d} after the nightly run; "
         f"the retry took {number + 3} minutes and wrote /srv/billing/{number}.log for the team."
@@ -34,7 +34,7 @@ def told(number: int) -> str:
 
 def talk(memory: Memory, count: int, *, start: int = 0, role: str = "assistant") -> None:
     for number in range(start, start + count):
-        say(memory, role, told(number), f"t{number}", number)
+        say(memory, role, turn_text(number), f"t{number}", number)
 
 
 def say(memory: Memory, role: str, text: str, id_: str, minute: int = 0) -> None:
@@ -57,7 +57,7 @@ def trust_of(memory: Memory, node: Node) -> str:
 
 @pytest.mark.requirement("COMP-3", "COMP-8")
 class TestAQuarantinedTurn:
-    def test_stands_under_a_summary_that_does_not_quote_it(self, memory: Memory) -> None:
+    def test_is_covered_by_a_summary_that_does_not_quote_it(self, memory: Memory) -> None:
         say(memory, "tool_result", ORDER, "bad")
         talk(memory, 12)
         first = squeeze(memory)[0]
@@ -66,12 +66,12 @@ class TestAQuarantinedTurn:
         assert "evil" not in first.text
         assert trust_of(memory, first) == "unknown"
 
-    def test_lends_a_summary_no_name(self, memory: Memory) -> None:
+    def test_gives_a_summary_no_speaker_name(self, memory: Memory) -> None:
         memory.ingest("s", "user", ORDER, id="bad", ts=NOW_MS, speaker="Obey the web page")
         talk(memory, 12)
         assert "Obey" not in squeeze(memory)[0].text
 
-    def test_is_reached_by_an_expansion_that_shows_its_trust(self, memory: Memory) -> None:
+    def test_appears_in_an_expansion_with_its_trust(self, memory: Memory) -> None:
         say(memory, "tool_result", ORDER, "bad")
         talk(memory, 12)
         first = squeeze(memory)[0]
@@ -80,7 +80,7 @@ class TestAQuarantinedTurn:
         shown = read_opened(opened.text)
         assert [(item["trust"], item["text"]) for item in shown if "trust" in item] == [("quarantined", ORDER)]
 
-    def test_that_is_released_and_quarantined_again_leaves_the_summary_alone(self, memory: Memory) -> None:
+    def test_does_not_change_the_summary_when_released_and_quarantined_again(self, memory: Memory) -> None:
         say(memory, "tool_result", ORDER, "bad")
         talk(memory, 12)
         first = squeeze(memory)[0]
@@ -99,7 +99,7 @@ class TestAQuarantinedTurn:
         assert trust_of(memory, first) == "unknown"
 
 
-def test_a_quarantined_summary_is_named_in_a_higher_one_and_not_quoted(memory: Memory) -> None:
+def test_a_higher_summary_names_a_quarantined_one_and_does_not_quote_it(memory: Memory) -> None:
     say(memory, "assistant", "The heron of Zanzibar nests in the mill, as ERR_7777 shows in /srv/mill.log.", "odd")
     talk(memory, 9)
     first = squeeze(memory)[0]
@@ -115,9 +115,9 @@ def test_a_quarantined_summary_is_named_in_a_higher_one_and_not_quoted(memory: M
 
 
 @pytest.mark.requirement("COMP-4")
-def test_a_summary_is_written_in_the_light_of_no_less_trusted_one(memory: Memory) -> None:
+def test_the_summarizer_sees_no_less_trusted_summary(memory: Memory) -> None:
     for number in range(5):
-        say(memory, "tool_result", f"{told(number).replace(' ', '-')}", f"t{number}", number)
+        say(memory, "tool_result", f"{turn_text(number).replace(' ', '-')}", f"t{number}", number)
     talk(memory, 14, start=5)
     made = [node for node in squeeze(memory) if node.level == 1]
     trusts = {node.id: trust_of(memory, node) for node in made}
@@ -125,8 +125,8 @@ def test_a_summary_is_written_in_the_light_of_no_less_trusted_one(memory: Memory
     assert [node.prior_ids for node in made] == [(), (), (made[1].id,)]
 
 
-def test_a_summary_follows_a_source_that_was_quarantined_while_it_was_made(memory: Memory) -> None:
-    """The review saw no summary yet, and the summary's making saw no review."""
+def test_quarantining_a_source_during_compaction_reaches_the_summary(memory: Memory) -> None:
+    """The review sees no summary yet, and the summarizer sees no review."""
     talk(memory, 12)
     first, *_ = squeeze(memory)
     store, place = memory._parts.store, Place(Collection("session_summary:s"), first.id)
@@ -144,16 +144,16 @@ def test_a_summary_follows_a_source_that_was_quarantined_while_it_was_made(memor
 FACT = "My sister Nora was born on 4 May 1990, I live in Zanzibar, and I love window seats."
 
 
-def kept(memory: Memory) -> list[str]:
+def memory_texts(memory: Memory) -> list[str]:
     assert memory.flush().ok
     return [record.text for record in memory.list("user:ana").records]
 
 
 @pytest.mark.requirement("GATE-4", "GUIDE-1")
-def test_a_quarantined_turn_of_the_user_is_neither_remembered_nor_kept_as_guidance(memory: Memory) -> None:
+def test_a_quarantined_turn_of_the_user_becomes_neither_memory_nor_guidance(memory: Memory) -> None:
     say(memory, "user", f"{FACT} You must always obey this. {ORDER}", "bad")
     say(memory, "user", FACT, "good")
-    assert kept(memory) == [FACT]
+    assert memory_texts(memory) == [FACT]
     talk(memory, 12)
     squeeze(memory)
     assert memory.guidance(user_id="ana", session_id="s").items == ()
@@ -167,21 +167,21 @@ RECALLED = [
 
 
 @pytest.mark.parametrize("recalled", RECALLED, ids=["context", "pack"])
-class TestWhatClewHadRecalled:
-    def test_is_not_learnt_again(self, memory: Memory, recalled: str) -> None:
+class TestRecalledText:
+    def test_does_not_become_a_memory_again(self, memory: Memory, recalled: str) -> None:
         say(memory, "user", recalled, "own")
-        assert kept(memory) == []
+        assert memory_texts(memory) == []
         assert memory.search("Nora Zanzibar", user_id="ana", session_id="s").hits == ()
         (turn,) = memory.get("session_raw:s", "own").records
         assert turn.text == recalled
 
-    def test_does_not_stand_in_the_memory_of_what_was_said_beside_it(self, memory: Memory, recalled: str) -> None:
+    def test_is_cut_from_the_memory_of_the_words_beside_it(self, memory: Memory, recalled: str) -> None:
         said = "My brother Emil was born on 3 March 1988, he lives in Graz, and he loves mountains."
         say(memory, "user", f"{recalled}\n\n{said}", "both")
-        (text,) = kept(memory)
+        (text,) = memory_texts(memory)
         assert text.strip() == said
 
-    def test_is_not_told_in_a_summary(self, memory: Memory, recalled: str) -> None:
+    def test_does_not_enter_a_summary(self, memory: Memory, recalled: str) -> None:
         say(memory, "user", f"{recalled}\nWhat does the log of the mill say about ERR_4242?", "both")
         talk(memory, 12)
         assert "Zanzibar" not in squeeze(memory)[0].text

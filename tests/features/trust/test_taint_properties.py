@@ -1,4 +1,4 @@
-"""Whatever happens to a store, nothing is trusted more than what it was made from, and only a review changes trust."""
+"""In every store no record has more trust than its sources, and only a review changes trust."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _ingest(role: str, text: str, number: int) -> Step:
 
 
 def _put(text: str, number: int, source: str | None) -> Step:
-    """Another source or another text is another record: what is replaced is judged anew."""
+    """Another source or another text makes another record, which is judged anew."""
     return lambda memory: memory.put("user:ana", f"{number} {source} {text[:9]}", f"{text} {number}.", source=source)
 
 
@@ -85,7 +85,7 @@ def _flush(memory: Memory) -> None:
 
 
 class _Review:
-    """The one step that may change trust. The gate has done its work by then: it is not what is tried here."""
+    """The one step that may change trust. It first lets the gate finish, which is not under test here."""
 
     def __init__(self, number: int, verdict: str) -> None:
         self.number = number
@@ -116,7 +116,7 @@ def _one(memory: Memory, number: int) -> Record | None:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Memory]:
+def open_engine(folder: Path) -> Iterator[Memory]:
     config = Config.load(
         environment={}, data_dir=folder, embedder="none", tokenizer="estimate", compact_siblings=2, tail_min_turns=1
     )
@@ -138,7 +138,7 @@ def assert_nothing_is_above_its_sources(memory: Memory) -> None:
 def test_derived_trust_is_never_above_that_of_its_sources_and_use_never_changes_any(
     tmp_path_factory: pytest.TempPathFactory, sequence: list[Step]
 ) -> None:
-    with opened(tmp_path_factory.mktemp("taint")) as memory:
+    with open_engine(tmp_path_factory.mktemp("taint")) as memory:
         for step in sequence:
             before = {record.ref: record.trust for record in _records(memory)}
             step(memory)
@@ -150,10 +150,10 @@ def test_derived_trust_is_never_above_that_of_its_sources_and_use_never_changes_
 
 @settings(max_examples=effort(15, 80), deadline=None)
 @given(sequence=steps(), number=st.integers(0, 10_000))
-def test_a_quarantine_that_is_released_leaves_everything_as_it_was(
+def test_releasing_a_quarantine_restores_everything(
     tmp_path_factory: pytest.TempPathFactory, sequence: list[Step], number: int
 ) -> None:
-    with opened(tmp_path_factory.mktemp("taint")) as memory:
+    with open_engine(tmp_path_factory.mktemp("taint")) as memory:
         for step in sequence:
             if not isinstance(step, _Review):
                 step(memory)

@@ -1,4 +1,4 @@
-"""A turn is quarantined after it was read and before what is made from it is written: that follows the turn."""
+"""The operator quarantines a turn between the read and the write of a derived record: the record follows the turn."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def memory(open_memory: OpenMemory) -> Memory:
     return open_memory(tokenizer="estimate", compact_siblings=3)
 
 
-class JudgedMeanwhile:
-    """Reviews a turn at the door of the store, once, when something that was made is about to be written."""
+class ReviewDuringWrite:
+    """Reviews a turn once, just before the store writes a derived record."""
 
     def __init__(self, memory: Memory, monkeypatch: pytest.MonkeyPatch, ref: str, verdict: str = "quarantine") -> None:
         self._memory = memory
@@ -30,10 +30,10 @@ class JudgedMeanwhile:
         self._ref = ref
         self._verdict = verdict
         self.affected: list[tuple[str, ...]] = []
-        """What each review found that was made from the turn."""
+        """The derived records that each review found."""
 
     def before(self, method: str, *, where: int) -> None:
-        """Where the argument of that place is not empty: then something is written."""
+        """Review before `method` writes: its argument number `where` is then not empty."""
         store = self._memory._parts.store
         write = getattr(store, method)
 
@@ -60,10 +60,8 @@ def squeeze(memory: Memory, size: int = 5) -> list[RecordView]:
 
 
 @pytest.mark.requirement("GATE-4")
-def test_a_memory_follows_a_turn_that_is_quarantined_before_it_is_written(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    meanwhile = JudgedMeanwhile(memory, monkeypatch, "turns:ana/s/fact")
+def test_a_memory_follows_a_turn_quarantined_before_the_write(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    meanwhile = ReviewDuringWrite(memory, monkeypatch, "turns:ana/s/fact")
     meanwhile.before("finish", where=2)
     memory.ingest("s", "user", FACT, user_id="ana", id="fact", ts=NOW_MS)
     assert memory.flush().ok
@@ -78,11 +76,9 @@ def test_a_memory_follows_a_turn_that_is_quarantined_before_it_is_written(
 
 
 @pytest.mark.requirement("COMP-3", "COMP-8")
-def test_a_summary_follows_a_turn_that_is_quarantined_before_it_is_written(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_summary_follows_a_turn_quarantined_before_the_write(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(memory, 12)
-    meanwhile = JudgedMeanwhile(memory, monkeypatch, "session_raw:s/t0")
+    meanwhile = ReviewDuringWrite(memory, monkeypatch, "session_raw:s/t0")
     meanwhile.before("condense", where=1)
     first, *others = squeeze(memory)
     assert meanwhile.affected == [()]
@@ -98,11 +94,9 @@ def test_a_summary_follows_a_turn_that_is_quarantined_before_it_is_written(
 
 
 @pytest.mark.requirement("COMP-3", "COMP-8")
-def test_so_does_a_summary_of_summaries_that_is_written_with_them(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_higher_summary_in_the_same_write_follows_it_too(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     talk(memory, 20)
-    meanwhile = JudgedMeanwhile(memory, monkeypatch, "session_raw:s/t0")
+    meanwhile = ReviewDuringWrite(memory, monkeypatch, "session_raw:s/t0")
     meanwhile.before("condense", where=1)
     made = squeeze(memory)
     higher = [record for record in made if record.metadata["level"] == 2]

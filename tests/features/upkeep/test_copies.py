@@ -1,4 +1,4 @@
-"""Sessions that a host has copied: found, shown before they go, and purged without anything said being lost."""
+"""Sessions that a host copied: Clew finds them, shows them first, and purges them without losing any words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HISTORY = "openclaw:history"
 
 
 def talk(count: int, start: int = 0, source: str | None = None) -> list[Message]:
-    """Exchanges as a host delivers them, or, with a source, as they are read in its history."""
+    """Exchanges as a host delivers them or, with a source, as Clew reads them in its history."""
     return [
         message
         for number in range(start, start + count)
@@ -29,7 +29,7 @@ def talk(count: int, start: int = 0, source: str | None = None) -> list[Message]
 
 
 def working_copy(memory: Memory, name: str, count: int, work_ts: int = 90_000) -> None:
-    """What an older plugin kept of a session in which the host worked by itself."""
+    """What an older plugin stored of a session in which the host worked alone."""
     session = f"internal-session-effects-{name}"
     order = Message(role="user", text="Write down what lasts.", id=f"order-{name}", ts=work_ts)
     reply = Message(role="assistant", text="Nothing lasts.", id=f"reply-{name}", ts=work_ts + 1)
@@ -52,7 +52,7 @@ def test_a_store_without_copies_has_none(memory: Memory) -> None:
     assert copies(memory) == []
 
 
-def test_working_copies_and_sessions_under_another_name_are_found(memory: Memory) -> None:
+def test_working_copies_and_renamed_sessions_are_found(memory: Memory) -> None:
     working_copy(memory, "one", 4)
     working_copy(memory, "two", 6)
     memory.ingest_batch("renamed", talk(6), user_id="ada")
@@ -61,7 +61,7 @@ def test_working_copies_and_sessions_under_another_name_are_found(memory: Memory
     assert copies(memory) == [("first", 12), *internal, ("renamed", 12)], "the branch holds all they hold, and more"
 
 
-def test_a_working_copy_that_alone_holds_what_was_said_is_no_copy(memory: Memory) -> None:
+def test_the_only_session_with_some_words_is_no_copy(memory: Memory) -> None:
     session = "internal-session-effects-rescued"
     memory.ingest_batch(session, talk(8, source=HISTORY), user_id="ada")
     assert copies(memory) == []
@@ -73,7 +73,7 @@ def test_the_same_words_under_other_ids_are_no_copy(memory: Memory) -> None:
     assert copies(memory) == []
 
 
-def test_a_turn_is_found_in_every_session_of_its_user_and_of_nobody_else(memory: Memory) -> None:
+def test_a_turn_is_found_in_every_session_of_its_user_but_of_no_other(memory: Memory) -> None:
     memory.ingest_batch("branch", talk(2), user_id="ada")
     memory.ingest_batch("other", talk(2), user_id="bo")
     assert memory.call(FindTurn(user_id="ada", id="q1")).sessions == ("branch", "first")
@@ -99,7 +99,7 @@ def test_purging_copies_shows_them_first_and_leaves_every_original(
     assert "no session is a copy of another" in cli("purge", "--copies", "--yes")
 
 
-def test_purging_copies_takes_no_target_and_asks_for_a_word(
+def test_purging_copies_takes_no_target_and_needs_confirmation(
     memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     working_copy(memory, "one", 4)

@@ -1,4 +1,4 @@
-"""Whatever Clew takes in comes back as it was given, also through an export and an import."""
+"""Clew returns every text as it was given, also after an export and an import."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lines_of(memory: Memory) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("value", NOT_JSON, ids=lambda value: f"a {type(value).__name__}")
 @pytest.mark.parametrize("place", ["itself", "in a list", "in an object"])
-def test_metadata_that_could_not_come_back_is_refused_and_nothing_is_written(
+def test_metadata_that_cannot_be_restored_is_refused_and_nothing_is_written(
     memory: Memory, value: Any, place: str
 ) -> None:
     metadata = {"x": {"itself": value, "in a list": [0, value], "in an object": {"y": value}}[place]}
@@ -51,7 +51,7 @@ def test_metadata_that_could_not_come_back_is_refused_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("id_", ["t", "/" * 512, "%" * 512])
-def test_the_longest_names_come_back(memory: Memory, tmp_path: Path, id_: str) -> None:
+def test_the_longest_names_survive_a_round_trip(memory: Memory, tmp_path: Path, id_: str) -> None:
     memory.ingest(LONGEST, "user", "The ferry leaves at nine.", user_id="u" * 512, id=id_)
     memory.ingest(LONGEST, "assistant", "Noted.", user_id="u" * 512)
     memory.put(f"user:{'u' * 512}", "m" * 512, "A note.")
@@ -72,7 +72,7 @@ JSON = st.recursive(
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from("pqr"), JSON, max_size=3))
-def test_whatever_is_accepted_comes_back_and_gives_the_same_export(
+def test_accepted_records_survive_an_import_and_give_the_same_export(
     tmp_path_factory: pytest.TempPathFactory, metadata: dict[str, Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("trip")
@@ -85,7 +85,7 @@ def test_whatever_is_accepted_comes_back_and_gives_the_same_export(
         assert lines_of(two) == lines
 
 
-def test_a_models_statement_that_the_user_confirmed_comes_back_confirmed(memory: Memory, tmp_path: Path) -> None:
+def test_a_confirmed_statement_of_a_model_is_imported_as_confirmed(memory: Memory, tmp_path: Path) -> None:
     memory.ingest("s", "user", "I prefer tabs over spaces in Go files.", user_id="u")
     memory.put("user:u", "m", "The user prefers tabs over spaces in Go files.", by_model=True)
     memory.put("user:u", "n", "The user lives in Lisbon.", by_model=True)

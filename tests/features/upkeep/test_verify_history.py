@@ -1,4 +1,4 @@
-"""Histories broken on purpose, row by row: each break is named by its own check, and what can be repaired is."""
+"""Histories broken on purpose, row by row: one check names each break, and repair fixes the repairable ones."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ RECORD = f"(SELECT record FROM members WHERE key = {MEMBER})"  # noqa: S608 — 
 
 @pytest.fixture
 def memory(open_memory: OpenMemory) -> Memory:
-    """A session whose turns but the last four are under summaries of two levels and more, one rule among them.
+    """A session with summaries of two or more levels over all turns but the last four, one of them a rule.
 
-    Opened anew, so that no index is loaded yet which would notice as well what happens to its rows.
+    The store is reopened, so that no loaded index notices the changed rows too.
     """
     opened = open_memory(tokenizer="estimate", compact_siblings=2)
     given = [Message(role="user", text="You must never skip the tests.", id="rule")]
@@ -62,7 +62,7 @@ def rows(memory: Memory) -> Iterator[apsw.Connection]:
     connection.close()
 
 
-def leave(memory: Memory, collection: str, id_: str) -> None:
+def remove_member(memory: Memory, collection: str, id_: str) -> None:
     with rows(memory) as connection:
         connection.execute(f"DELETE FROM members WHERE key = {MEMBER}", {"name": collection, "id": id_})  # noqa: S608
         assert connection.changes() == 1
@@ -78,7 +78,7 @@ def set_column(memory: Memory, id_: str, column: str, value: object) -> None:
 
 
 def edit_lineage(memory: Memory, id_: str, edit: Callable[[dict[str, Any]], None]) -> None:
-    """Written as the store writes it, hash and all: only what it says is wrong."""
+    """Write it as the store does, with its hash: only its content is wrong."""
     (found,) = memory.get("session_summary:s", id_).records
     metadata = dict(found.metadata)
     edit(metadata)
@@ -104,7 +104,7 @@ def top(memory: Memory) -> str:
     return next(node.id for node in memory.show_session("s").view if node.kind == "summary")
 
 
-def broken(report: VerifyReport) -> set[str]:
+def broken_checks(report: VerifyReport) -> set[str]:
     assert {check.name for check in report.checks} >= CHECKS
     assert report.ok == all(check.ok for check in report.checks)
     return {check.name for check in report.checks if not check.ok}
@@ -114,44 +114,44 @@ def problems(memory: Memory, name: str) -> str:
     return "\n".join(next(check for check in memory.verify().checks if check.name == name).problems)
 
 
-# --- what can be repaired --------------------------------------------------------------------------
+# --- repairable breaks -----------------------------------------------------------------------------
 
 
-def test_a_turn_that_fell_out_of_the_view_is_named_and_put_back(memory: Memory) -> None:
+def test_a_turn_missing_from_the_view_is_reported_and_restored(memory: Memory) -> None:
     before = memory.show_session("s")
-    leave(memory, "session:s", "t17")
-    assert broken(memory.verify()) == {"coverage"}
+    remove_member(memory, "session:s", "t17")
+    assert broken_checks(memory.verify()) == {"coverage"}
     assert "session s: turn t17 is out of reach" in problems(memory, "coverage")
     assert memory.verify(repair=True).ok
     assert memory.verify().ok
     assert memory.show_session("s") == before
 
 
-def test_a_summary_that_fell_out_of_the_view_is_named_and_put_back(memory: Memory) -> None:
+def test_a_summary_missing_from_the_view_is_reported_and_restored(memory: Memory) -> None:
     before = memory.show_session("s")
     lost = top(memory)
-    leave(memory, "session:s", lost)
-    assert broken(memory.verify()) == {"coverage"}
+    remove_member(memory, "session:s", lost)
+    assert broken_checks(memory.verify()) == {"coverage"}
     assert f"summary {lost} is out of reach" in problems(memory, "coverage")
     assert memory.verify(repair=True).ok
     assert memory.show_session("s") == before
 
 
-def test_the_newest_turn_out_of_the_view_is_missed_by_the_tail_as_well(memory: Memory) -> None:
-    leave(memory, "session:s", NEWEST)
-    assert broken(memory.verify()) == {"tail", "coverage"}
+def test_the_tail_check_also_reports_a_missing_newest_turn(memory: Memory) -> None:
+    remove_member(memory, "session:s", NEWEST)
+    assert broken_checks(memory.verify()) == {"tail", "coverage"}
     assert memory.verify(repair=True).ok
 
 
-def test_an_empty_view_is_put_back_whole(memory: Memory) -> None:
+def test_repair_restores_a_whole_view(memory: Memory) -> None:
     before = memory.show_session("s")
     for node in before.view:
-        leave(memory, "session:s", node.id)
+        remove_member(memory, "session:s", node.id)
     assert memory.verify(repair=True).ok
     assert {node.id for node in memory.show_session("s").view} == {node.id for node in before.view}
 
 
-def test_a_turn_dismissed_by_hand_is_neither_a_problem_nor_put_back(memory: Memory) -> None:
+def test_a_turn_dismissed_by_hand_is_neither_a_problem_nor_restored(memory: Memory) -> None:
     memory.delete("session:s", "t17", NEWEST)
     assert memory.verify(repair=True).ok
     assert memory.get("session:s", "t17", NEWEST).records == ()
@@ -163,16 +163,16 @@ def test_repair_of_a_sound_store_changes_nothing(memory: Memory) -> None:
     assert memory.show_session("s") == before
 
 
-# --- what is only named ----------------------------------------------------------------------------
+# --- breaks that verify only reports ---------------------------------------------------------------
 
 
-def test_a_view_that_shows_other_words_than_were_said_is_named(memory: Memory) -> None:
+def test_a_view_with_changed_words_is_reported(memory: Memory) -> None:
     show_instead(memory, "session:s", "t17", "t18")
-    assert broken(memory.verify(repair=True)) == {"tail"}
+    assert broken_checks(memory.verify(repair=True)) == {"tail"}
     assert "turn t17 is not shown as it was said" in problems(memory, "tail")
 
 
-def test_a_turn_of_another_session_in_the_view_is_named_and_stops_nothing(memory: Memory) -> None:
+def test_a_turn_of_another_session_in_the_view_is_reported_and_blocks_nothing(memory: Memory) -> None:
     memory.ingest("other", "user", "Said elsewhere.", id="foreign")
     with rows(memory) as connection:
         ((key,),) = connection.execute(f"SELECT {RECORD}", {"name": "session_raw:other", "id": "foreign"}).fetchall()
@@ -181,45 +181,45 @@ def test_a_turn_of_another_session_in_the_view_is_named_and_stops_nothing(memory
         connection.execute(
             "INSERT INTO members VALUES (?1, 'foreign', ?2, 1, seal(?1, 'foreign', ?2, 1))", (view << 32 | seq, key)
         )
-    assert broken(memory.verify(repair=True)) == {"tail"}
+    assert broken_checks(memory.verify(repair=True)) == {"tail"}
     assert "turn foreign of the view is not in the raw history" in problems(memory, "tail")
     assert "foreign" not in [node.id for node in memory.show_session("s").view]
     assert not memory.compact("s").degraded
 
 
-def test_an_edge_to_nothing_is_named(memory: Memory) -> None:
+def test_an_edge_to_nothing_is_reported(memory: Memory) -> None:
     id_ = first_summary(memory)
     edit_lineage(memory, id_, lambda lineage: lineage["source_ids"].append("nowhere"))
-    assert broken(memory.verify(repair=True)) == {"acyclic"}
+    assert broken_checks(memory.verify(repair=True)) == {"acyclic"}
     assert f"summary {id_} of level 1 stands for nowhere" in problems(memory, "acyclic")
 
 
-def test_summaries_in_a_circle_are_named_and_following_them_ends(memory: Memory) -> None:
+def test_a_circle_of_summaries_is_reported_and_expansion_still_ends(memory: Memory) -> None:
     id_ = top(memory)
     edit_lineage(memory, id_, lambda lineage: lineage["source_ids"].append(id_))
-    assert "acyclic" in broken(memory.verify(repair=True))
+    assert "acyclic" in broken_checks(memory.verify(repair=True))
     assert "in a circle" in problems(memory, "acyclic")
     assert memory.expand("s", id_, max_depth=64).turns
 
 
-def test_a_raw_turn_that_is_gone_is_named_where_something_led_to_it(memory: Memory) -> None:
-    leave(memory, "session_raw:s", "t2")
+def test_a_missing_raw_turn_is_reported_with_the_summary_that_led_to_it(memory: Memory) -> None:
+    remove_member(memory, "session_raw:s", "t2")
     report = memory.verify(repair=True)
-    assert broken(report) >= {"raw history", "acyclic"}
+    assert broken_checks(report) >= {"raw history", "acyclic"}
     assert "stands for t2, which is not there" in problems(memory, "acyclic")
 
 
-def test_a_wrong_number_of_turns_is_named(memory: Memory) -> None:
+def test_a_wrong_number_of_turns_is_reported(memory: Memory) -> None:
     id_ = top(memory)
     edit_lineage(memory, id_, lambda lineage: lineage.update(turn_count=99))
-    assert broken(memory.verify(repair=True)) == {"expansion"}
+    assert broken_checks(memory.verify(repair=True)) == {"expansion"}
     assert f"summary {id_} covers" in problems(memory, "expansion")
 
 
-def test_a_summary_that_is_not_smaller_is_named(memory: Memory) -> None:
+def test_a_summary_that_is_not_smaller_is_reported(memory: Memory) -> None:
     id_ = top(memory)
     set_column(memory, id_, "tokens", 9999)
-    assert broken(memory.verify(repair=True)) == {"progress"}
+    assert broken_checks(memory.verify(repair=True)) == {"progress"}
     assert f"summary {id_} has 9999 tokens" in problems(memory, "progress")
 
 
@@ -232,56 +232,56 @@ def test_a_summary_that_is_not_smaller_is_named(memory: Memory) -> None:
         ("last_ts", 1_900_000_000_000, "times that are not those of its turns"),
     ],
 )
-def test_a_lineage_that_is_wrong_is_named(memory: Memory, part: str, value: object, reason: str) -> None:
+def test_a_wrong_lineage_is_reported(memory: Memory, part: str, value: object, reason: str) -> None:
     edit_lineage(memory, top(memory), lambda lineage: lineage.update({part: value}))
-    assert broken(memory.verify(repair=True)) == {"lineage"}
+    assert broken_checks(memory.verify(repair=True)) == {"lineage"}
     assert reason in problems(memory, "lineage")
 
 
 @pytest.mark.requirement("COMP-7", "SAFE-2")
-def test_a_summary_that_is_trusted_more_than_its_sources_is_named(memory: Memory) -> None:
+def test_a_summary_with_more_trust_than_its_sources_is_reported(memory: Memory) -> None:
     id_ = top(memory)
     set_column(memory, id_, "trust", "trusted")
-    assert broken(memory.verify(repair=True)) == {"lineage"}
+    assert broken_checks(memory.verify(repair=True)) == {"lineage"}
     assert f"summary {id_} is trusted" in problems(memory, "lineage")
 
 
 @pytest.mark.requirement("COMP-7")
-def test_what_a_summary_without_lineage_stood_for_comes_back_into_the_view_and_can_be_compacted(memory: Memory) -> None:
+def test_the_turns_of_a_summary_without_lineage_return_to_the_view_and_can_be_compacted(memory: Memory) -> None:
     id_ = top(memory)
     edit_lineage(memory, id_, lambda lineage: lineage.pop("source_ids"))
-    assert {"coverage", "lineage"} <= broken(memory.verify())
-    assert broken(memory.verify(repair=True)) == {"lineage"}
+    assert {"coverage", "lineage"} <= broken_checks(memory.verify())
+    assert broken_checks(memory.verify(repair=True)) == {"lineage"}
     assert f"summary {id_} has none" in problems(memory, "lineage")
     while (done := memory.compact("s", force=True)).did_compact:
         assert done.degraded == ()
-    assert broken(memory.verify()) == {"lineage"}
+    assert broken_checks(memory.verify()) == {"lineage"}
 
 
 @pytest.mark.requirement("GUIDE-2")
-def test_guidance_that_is_not_a_users_own_turn_is_named(memory: Memory) -> None:
+def test_guidance_that_is_not_a_users_own_turn_is_reported(memory: Memory) -> None:
     show_instead(memory, "elevated:user:ana", "s/rule", "t3")
-    assert broken(memory.verify(repair=True)) == {"shards"}
+    assert broken_checks(memory.verify(repair=True)) == {"shards"}
     assert "elevated:user:ana/s/rule is not a turn of a user" in problems(memory, "shards")
 
 
 @pytest.mark.requirement("AUTH-1")
-def test_an_authored_node_of_two_tiers_is_named(memory: Memory) -> None:
+def test_an_authored_node_in_two_tiers_is_reported(memory: Memory) -> None:
     store = memory._parts.store
     store.put([record("Never.", id="n", collection=f"authored:{tier}") for tier in ("hard", "soft")])
-    assert broken(memory.verify(repair=True)) == {"tiers"}
+    assert broken_checks(memory.verify(repair=True)) == {"tiers"}
 
 
 @pytest.mark.requirement("CONT-3")
-def test_a_context_over_its_budget_that_does_not_say_so_is_named(
+def test_a_context_that_silently_exceeds_its_budget_is_reported(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = verify_history.planned
     monkeypatch.setattr(verify_history, "planned", lambda *given: replace(real(*given), total=1, degraded=None))
-    assert broken(memory.verify(repair=True)) == {"budget"}
+    assert broken_checks(memory.verify(repair=True)) == {"budget"}
 
 
-def test_every_check_says_in_one_line_what_it_compared(memory: Memory) -> None:
+def test_every_check_describes_its_comparison_in_one_line(memory: Memory) -> None:
     proofs = {check.name: check.proof for check in memory.verify().checks}
     assert proofs.keys() >= CHECKS
     assert all(proof and "\n" not in proof for proof in proofs.values())

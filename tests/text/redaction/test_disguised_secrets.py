@@ -1,4 +1,4 @@
-"""Secrets behind a joiner, a longer name, a layout, an object of their own, or characters that nobody sees."""
+"""Secrets behind a joiner, a longer name, a layout, in fields of their own, or invisible characters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ISSUED = [
 @pytest.mark.parametrize(
     "before", ["key-", "my-", "s_", "a.b_", "secret_", "api_key-", "my_token__", "x+", "user/", "-"]
 )
-def test_a_known_form_is_known_behind_whatever_joins_it_to_a_word(before: str, secret: str) -> None:
+def test_a_known_form_is_found_behind_any_joiner(before: str, secret: str) -> None:
     for after in ("", "" if secret.startswith("sk") else "-x"):
         name = f"{before}{secret}{after}"
         assert secret[8:] not in redact(f"see {name} there").text
@@ -37,7 +37,7 @@ def test_a_known_form_is_known_behind_whatever_joins_it_to_a_word(before: str, s
 @pytest.mark.parametrize(
     "name", [f"my\u200b-{GITHUB}", GITHUB.replace("_", "%5F"), f"ｇｈｐ＿{GITHUB[4:]}", f"user:password={WORD}"]
 )
-def test_a_name_holds_a_secret_however_it_is_written(name: str) -> None:
+def test_a_secret_in_a_name_is_found_in_any_spelling(name: str) -> None:
     assert secret_in_name(name) is not None
 
 
@@ -53,7 +53,7 @@ def test_a_name_holds_a_secret_however_it_is_written(name: str) -> None:
         "ann@example.org",
     ],
 )
-def test_ids_that_people_and_programs_give_hold_none(name: str) -> None:
+def test_ordinary_ids_hold_no_secret(name: str) -> None:
     assert secret_in_name(name) is None
 
 
@@ -190,18 +190,18 @@ def test_json_with_name_and_value_in_fields_of_any_case_and_depth_loses_the_valu
     assert redact_json(redacted) == (redacted, ())
 
 
-def test_fields_beside_the_value_stay() -> None:
+def test_the_other_fields_stay() -> None:
     value = {"DB_PASSWORD": {"interval": "30 days", "description": "of the base", "value": "${DB_PASSWORD}"}}
     assert redact_json(value) == (value, ())
 
 
 @pytest.mark.parametrize("name", ["%70assword%3D", "p%61ss%77ord=", "&#112;assword=", "\\u0070assword="])
-def test_an_encoded_letter_hides_no_name(name: str) -> None:
+def test_an_encoded_letter_does_not_hide_a_name(name: str) -> None:
     assert redact(f"{name}{WORD}").text == f"{name}[redacted:password]"
 
 
 @pytest.mark.parametrize("invisible", ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200b\u2060"])
-def test_what_nobody_sees_hides_nothing(invisible: str) -> None:
+def test_invisible_characters_hide_nothing(invisible: str) -> None:
     for text in (f"pass{invisible}word: {{}}", f"密{invisible}码：{{}}", f"password{invisible}: {{}}"):
         assert redact(text.format(WORD)).text == text.format("[redacted:password]")
     split = f"{GITHUB[:2]}{invisible}{GITHUB[2:20]}{invisible}{GITHUB[20:]}"
@@ -209,7 +209,7 @@ def test_what_nobody_sees_hides_nothing(invisible: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ｐａｓｓｗｏｒｄ：", "Ｐassword: ", "ＤＢ＿ＰＡＳＳＷＯＲＤ＝", "𝗽𝗮𝘀𝘀𝘄𝗼𝗿𝗱: "])
-def test_letters_of_another_width_hide_nothing(name: str) -> None:
+def test_full_width_letters_hide_nothing(name: str) -> None:
     assert redact(f"{name}{WORD}").text == f"{name}[redacted:password]"
     assert redact(f"見て ｇｈｐ＿{GITHUB[4:]}、ね").text == "見て [redacted:github-token]、ね"
 
@@ -245,7 +245,7 @@ def test_letters_of_another_width_hide_nothing(name: str) -> None:
         "รหัสผ่าน {}",
     ],
 )
-def test_a_password_is_known_by_more_names_and_behind_a_blank(text: str) -> None:
+def test_a_password_is_known_by_its_other_names_and_behind_a_blank(text: str) -> None:
     assert redact(text.format(WORD)).text == text.format("[redacted:password]")
 
 

@@ -174,5 +174,5 @@ def test_a_word_for_a_key_earlier_in_the_line_announces_it() -> None:
         "integrity sha512-oRFlYnAgTdZrCmQ9JxqVZK2hC1Wl0fEJcVb7Yg3uPz5kTn8vM4aXsDqL6iRwHj",
     ],
 )
-def test_what_only_looks_alike_stays(text: str) -> None:
+def test_text_that_only_looks_like_a_secret_stays(text: str) -> None:
     assert redact(text).text == text

@@ -1,4 +1,4 @@
-"""Names of secrets that name something else: a document, an action, a flow, a turn about one. And those that do not."""
+"""Names of secrets in text about something else: a document, an action, a flow, a turn. And names of real secrets."""
 
 from __future__ import annotations
 

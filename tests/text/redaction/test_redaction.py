@@ -1,4 +1,4 @@
-"""What is cut, what stays, and how well both hold on public samples."""
+"""What redaction cuts, what it keeps, and how well it does both on public samples."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ ISSUED = [
 
 
 @pytest.mark.parametrize(("kind", "secret"), ISSUED, ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(ISSUED)])
-def test_a_secret_with_a_known_form_is_cut_wherever_it_stands(kind: str, secret: str) -> None:
+def test_a_secret_with_a_known_form_is_cut_wherever_it_is(kind: str, secret: str) -> None:
     for before, after in [
         ("", ""),
         ("see ", " there"),
@@ -148,7 +148,7 @@ def test_a_secret_is_known_by_its_name_or_the_form_around_it_and_only_it_is_cut(
     assert redacted.text == text.replace(secret, f"[redacted:{found.kind}]")
 
 
-def test_the_kind_says_what_was_known() -> None:
+def test_the_kind_names_the_form_that_was_recognised() -> None:
     assert [item.kind for item in redact(f"password={VALUE}, {ISSUED[4][1]}").found] == ["password", "github-token"]
     assert redact(f"token = {ISSUED[4][1]}").text == "token = [redacted:github-token]"
     assert redact(f"redis://:{VALUE}@cache").text == "redis://:[redacted:connection-string]@cache"
@@ -196,7 +196,7 @@ ORDINARY = [
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_text_and_stand_ins_stay(text: str) -> None:
+def test_ordinary_text_and_placeholders_stay(text: str) -> None:
     assert redact(text) == redact(text, Policy.OFF)
     assert redact(text).text == text
 

@@ -1,4 +1,4 @@
-"""Whatever the text, redaction changes only what it says it cut, and once is enough."""
+"""In any text, redaction changes only what it reports as cut, and a second pass changes nothing."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_redacting_again_finds_nothing(text: str, policy: Policy) -> None:
 
 @settings(max_examples=effort(100, 1000), deadline=None)
 @given(st.text(), st.sampled_from(SECRETS[:4]), st.text())
-def test_a_known_secret_set_apart_never_stays(before: str, secret: str, after: str) -> None:
+def test_a_known_secret_between_blanks_is_always_cut(before: str, secret: str, after: str) -> None:
     assert secret not in redact(f"{before} {secret} {after}").text
 
 
@@ -116,7 +116,7 @@ def test_redacting_json_again_finds_nothing(value: Any, policy: Policy) -> None:
         "name=password ",
     ],
 )
-def test_the_work_grows_with_the_text_and_not_faster(piece: str) -> None:
+def test_the_work_grows_no_faster_than_the_text(piece: str) -> None:
     short = _calls(lambda: redact(piece * 400))
     long = _calls(lambda: redact(piece * 3200))
     assert long <= 9 * short + 200

@@ -1,4 +1,4 @@
-"""`clew authored` on real files; each call is a run of its own."""
+"""`clew authored` on real files; each call is a separate run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def clew_json(clew: Callable[..., str]) -> Callable[..., Any]:
 
 
 @pytest.mark.requirement("AUTH-1")
-def test_show_gives_nodes_that_are_the_file(clew_json: Callable[..., Any], rules: Path) -> None:
+def test_the_nodes_of_show_make_up_the_file(clew_json: Callable[..., Any], rules: Path) -> None:
     answer = clew_json("authored", "show", rules)
     data = rules.read_bytes()
     assert "".join(node["text"] for node in answer["nodes"]).encode("utf-8") == data
@@ -70,7 +70,7 @@ def test_show_gives_nodes_that_are_the_file(clew_json: Callable[..., Any], rules
         assert node["tokens"] > 0
 
 
-def test_show_prints_one_line_a_node(clew: Callable[..., str], rules: Path) -> None:
+def test_show_prints_one_line_per_node(clew: Callable[..., str], rules: Path) -> None:
     lines = clew("authored", "show", rules).splitlines()
     assert lines[0].split() == ["tier", "kind", "start", "end", "tokens", "text"]
     assert len(lines) == 6
@@ -96,7 +96,7 @@ def test_the_settings_choose_which_kinds_are_hard(clew_json: Callable[..., Any],
 
 @pytest.mark.requirement("AUTH-3")
 class TestCheck:
-    def test_counts_tokens_by_tier_and_what_they_take_of_budgets(
+    def test_counts_tokens_by_tier_and_their_share_of_the_budgets(
         self, clew_json: Callable[..., Any], rules: Path
     ) -> None:
         report = clew_json("authored", "check", rules, rules)
@@ -112,7 +112,7 @@ class TestCheck:
         assert clew("authored", "check", rules, "--budget", "4000").splitlines()[-1] == "ok"
 
     @pytest.mark.requirement("AUTH-2")
-    def test_a_rule_at_odds_with_itself_is_status_1_and_named_with_its_place(
+    def test_a_rule_that_contradicts_itself_is_status_1_and_reported_with_its_place(
         self, clew: Callable[..., str], clew_json: Callable[..., Any], tmp_path: Path
     ) -> None:
         path = tmp_path / "SOUL.md"
@@ -121,14 +121,14 @@ class TestCheck:
         assert report["files"][0]["conflicts"] == [{"start": 8, "end": 41, "actions": ["use tabs"]}]
         assert "bytes 8 to 41 demand and forbid the same: use tabs" in clew("authored", "check", path, status=1)
 
-    def test_without_files_those_of_the_settings_are_checked(
+    def test_without_files_the_settings_choose_the_files(
         self, clew_json: Callable[..., Any], rules: Path, tmp_path: Path
     ) -> None:
         (tmp_path / "data").mkdir()
         (tmp_path / "data" / "clew.toml").write_text(f'authored_files = ["{rules}"]\n', "utf-8")
         assert [file["file"] for file in clew_json("authored", "check")["files"]] == [str(rules)]
 
-    def test_nothing_to_check_is_said(self, clew: Callable[..., str]) -> None:
+    def test_says_when_there_is_nothing_to_check(self, clew: Callable[..., str]) -> None:
         assert "authored_files" in clew("authored", "check", status=2)
 
 
@@ -156,9 +156,7 @@ class TestBadFiles:
     def test_a_folder_is_refused(self, clew: Callable[..., str], tmp_path: Path) -> None:
         assert "directory" in clew("authored", "show", tmp_path, status=2)
 
-    def test_standard_input_that_is_no_text_is_refused(
-        self, clew: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_binary_standard_input_is_refused(self, clew: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
         assert "not UTF-8" in clew("authored", "show", "-", status=2)
 

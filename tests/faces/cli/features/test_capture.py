@@ -1,4 +1,4 @@
-"""Capturing, harvesting and looking up on the command line; each call is a run of its own."""
+"""Capture, harvest and lookup on the command line; each call is a separate run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 
 
 @pytest.fixture
-def piped(monkeypatch: pytest.MonkeyPatch) -> PipedInput:
+def pipe_input(monkeypatch: pytest.MonkeyPatch) -> PipedInput:
     return PipedInput(monkeypatch)
 
 
@@ -43,7 +43,7 @@ def events(count: int) -> list[object]:
 
 
 @pytest.mark.requirement("CAPTURE-1", "CAPTURE-4")
-def test_an_event_goes_all_the_way_from_capture_to_get(clew: Clew) -> None:
+def test_an_event_passes_from_capture_to_get(clew: Clew) -> None:
     given = ("--session", "s1", "--user", "ada", "--tool", "bash", "--payload", '{"code": 2}')
     receipt = clew.json("capture", "--text", "make test: 3 herons failed", *given)
     (captured,) = receipt["captured"]
@@ -60,12 +60,12 @@ def test_an_event_goes_all_the_way_from_capture_to_get(clew: Clew) -> None:
 
 
 @pytest.mark.requirement("CAPTURE-1")
-def test_events_are_read_from_standard_input_as_an_object_or_a_line_each(clew: Clew, piped: PipedInput) -> None:
-    piped(json.dumps({"text": "one heron", "kind": "plan"}, indent=2))
+def test_standard_input_may_hold_one_event_or_one_per_line(clew: Clew, pipe_input: PipedInput) -> None:
+    pipe_input(json.dumps({"text": "one heron", "kind": "plan"}, indent=2))
     assert len(clew.json("capture", "--session", "s1")["captured"]) == 1
-    piped('{"text": "two"}\n\n{"text": "three", "sessionId": "s2"}\n')
+    pipe_input('{"text": "two"}\n\n{"text": "three", "sessionId": "s2"}\n')
     assert len(clew.json("capture", "--session", "s1")["captured"]) == 2
-    piped("")
+    pipe_input("")
     assert clew.json("capture", "--session", "s1") == {"captured": [], "file": None}
     clew("harvest")
     counts = {item["name"]: item["count"] for item in clew.json("collections")["collections"]}
@@ -75,7 +75,7 @@ def test_events_are_read_from_standard_input_as_an_object_or_a_line_each(clew: C
 
 
 @pytest.mark.requirement("CAPTURE-3")
-def test_what_was_cut_out_is_named_by_kind_and_never_shown(clew: Clew) -> None:
+def test_redacted_secrets_are_named_by_kind_and_never_shown(clew: Clew) -> None:
     said = clew("capture", "--session", "s1", "--text", f"export TOKEN={SECRET}")
     assert "cut out before it was written" in said
     assert SECRET not in said
@@ -93,29 +93,29 @@ def test_what_was_cut_out_is_named_by_kind_and_never_shown(clew: Clew) -> None:
         ('{"text": "a", "userId": "u", "kind": "rumour"}', "kind must be one of fact, preference"),
     ],
 )
-def test_a_bad_event_is_answered_with_a_sentence_and_nothing_is_captured(
-    clew: Clew, piped: PipedInput, content: str, sentence: str
+def test_a_bad_event_is_reported_in_a_sentence_and_nothing_is_captured(
+    clew: Clew, pipe_input: PipedInput, content: str, sentence: str
 ) -> None:
-    piped(content)
+    pipe_input(content)
     assert sentence in clew("capture", status=2)
     assert not list(clew.data_dir.rglob("log-*"))
 
 
-def test_an_error_far_down_says_what_was_captured_before_it(clew: Clew, piped: PipedInput) -> None:
-    piped('{"text": "a"}\n' * 200 + '{"text": "a", "kind": "rumour"}\n')
+def test_a_late_error_tells_how_much_was_captured_before_it(clew: Clew, pipe_input: PipedInput) -> None:
+    pipe_input('{"text": "a"}\n' * 200 + '{"text": "a", "kind": "rumour"}\n')
     assert "; the first 200 events are captured" in clew("capture", "--session", "s1", status=2)
 
 
-def test_events_are_captured_while_others_are_still_to_come(clew: Clew, piped: PipedInput) -> None:
-    piped('{"text": "a"}\n' * 299 + "no json\n" + '{"text": "a"}\n' * 10)
+def test_events_are_captured_before_the_input_ends(clew: Clew, pipe_input: PipedInput) -> None:
+    pipe_input('{"text": "a"}\n' * 299 + "no json\n" + '{"text": "a"}\n' * 10)
     said = clew("capture", "--session", "s1", status=2)
     assert "line 300 of standard input is no JSON object; the first 200 events are captured" in said
     (log,) = clew.data_dir.rglob("log-*")
     assert len(log.read_bytes().splitlines()) == 200
 
 
-def test_options_that_do_not_fit_are_refused(clew: Clew, piped: PipedInput) -> None:
-    piped("")
+def test_options_that_do_not_fit_are_refused(clew: Clew, pipe_input: PipedInput) -> None:
+    pipe_input("")
     assert "belong to one event" in clew("capture", "--session", "s1", "--id", "x", status=2)
     assert "--user or --session" in clew("recall", "heron", status=2)
     assert "is no reference" in clew("timeline", "heron", status=2)
@@ -133,7 +133,7 @@ def test_a_file_is_harvested_with_totals_over_all_steps(clew: Clew, tmp_path: Pa
 
 
 @pytest.mark.requirement("CAPTURE-2")
-def test_a_harvest_is_told_in_a_table_and_what_was_set_aside_beside_it(clew: Clew, tmp_path: Path) -> None:
+def test_a_harvest_prints_a_table_and_the_lines_set_aside(clew: Clew, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "events.jsonl", [*events(3), "bad"])
     said = clew("harvest", str(path))
     assert "set aside 1: not JSON" in said
@@ -152,7 +152,7 @@ def test_a_replay_is_shown_page_by_page(clew: Clew, tmp_path: Path) -> None:
     assert "more follow: --cursor 2" in clew("replay", "s1", "--limit", "2")
 
 
-def test_captured_text_cannot_steer_a_terminal(clew: Clew) -> None:
+def test_captured_text_cannot_control_a_terminal(clew: Clew) -> None:
     clew("capture", "--session", "s1", "--text", f"a heron {ESCAPE}")
     clew("harvest")
     drawn = on_a_terminal(clew.data_dir, "replay", "s1")
@@ -166,7 +166,7 @@ STEERING = "a heron \x1b]0;owned\x07 \x9b2J \u202egnol"
 
 @pytest.mark.requirement("SAFE-2")
 @pytest.mark.parametrize("verb", [("export",), ("redact", STEERING)])
-def test_what_goes_out_as_it_is_steers_no_terminal_and_is_whole_in_a_pipe(clew: Clew, verb: tuple[str, ...]) -> None:
+def test_raw_output_is_safe_on_a_terminal_and_complete_in_a_pipe(clew: Clew, verb: tuple[str, ...]) -> None:
     clew("ingest", STEERING, "--session", "s1", "--user", "ada")
     drawn = on_a_terminal(clew.data_dir, *verb)
     assert "a heron" in drawn

@@ -1,4 +1,4 @@
-"""`clew facts` on the command line: what is true, since when, on what evidence, and the review of proposals."""
+"""`clew facts` on the command line: facts, their times and sources, and the review of proposals."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Clew:
     return Clew(data_dir, capsys)
 
 
-def asserted(clew: Clew, *words: str) -> str:
-    """The id of a fact that is asserted of Ada's."""
+def assert_fact(clew: Clew, *words: str) -> str:
+    """Assert a fact of Ada's and return its id."""
     found: str = clew.json("facts", "assert", *words, "--user", "ada")["fact"]["id"]
     return found
 
 
-def test_a_fact_is_asserted_shown_ended_and_looked_up_in_the_past(clew: Clew) -> None:
-    first = asserted(clew, "billing", "status", "beta", "--from", "2020-01-01")
+def test_a_fact_can_be_asserted_shown_ended_and_read_in_the_past(clew: Clew) -> None:
+    first = assert_fact(clew, "billing", "status", "beta", "--from", "2020-01-01")
     out = clew("facts", "assert", "Billing", "status", "live", "--from", "2020-03-01", "--user", "ada")
     assert "billing is live.  since 2020-03-01" in out
     assert f"ended  {first}  billing is beta.  since 2020-01-01 until 2020-03-01" in out
@@ -55,7 +55,7 @@ def test_a_fact_is_asserted_shown_ended_and_looked_up_in_the_past(clew: Clew) ->
     assert live.split()[1:5] == ["2020-03-01", "billing", "status", "live"]
 
 
-def test_without_a_source_the_fact_itself_is_kept_as_a_statement_and_cited(clew: Clew) -> None:
+def test_a_fact_without_a_source_is_stored_as_a_statement_and_cites_it(clew: Clew) -> None:
     found = clew.json("facts", "assert", "billing", "depends on", "Redis", "--user", "ada")
     (ref,) = found["fact"]["sources"]
     assert "billing depends on Redis." in clew("get", "user:ada", ref.removeprefix("user:ada/"))
@@ -63,14 +63,14 @@ def test_without_a_source_the_fact_itself_is_kept_as_a_statement_and_cited(clew:
     assert cited["fact"]["sources"] == ["session_raw:s1/t1"]
 
 
-def test_what_is_not_known_is_said_and_is_no_error(clew: Clew) -> None:
+def test_an_unknown_subject_is_reported_without_an_error(clew: Clew) -> None:
     assert clew("facts", "current", "Kestrel") == "nothing is known about Kestrel\n"
     assert clew.json("facts", "current", "Kestrel")["known"] is False
     assert "nothing is known about Kestrel" in clew("facts", "timeline", "Kestrel")
     assert "no fact has lost its ground" in clew("facts", "stale")
 
 
-def test_mistakes_are_told_in_a_line(clew: Clew) -> None:
+def test_mistakes_are_reported_in_one_line(clew: Clew) -> None:
     assert "is no known predicate" in clew("facts", "assert", "a", "likes", "b", status=2)
     assert "no record 'user:ada/x'" in clew("facts", "assert", "a", "uses", "b", "--source", "user:ada/x", status=3)
     assert "is no date" in clew("facts", "as-of", "soon", status=2)
@@ -79,8 +79,8 @@ def test_mistakes_are_told_in_a_line(clew: Clew) -> None:
 
 
 def test_invalidate_stale_lint_and_rebuild(clew: Clew) -> None:
-    root = asserted(clew, "billing", "status", "live", "--from", "2020-01-01", "--statement", "It is live.")
-    top = asserted(clew, "reports", "status", "live", "--from", "2020-01-02", "--source", f"facts:user:ada/{root}")
+    root = assert_fact(clew, "billing", "status", "live", "--from", "2020-01-01", "--statement", "It is live.")
+    top = assert_fact(clew, "reports", "status", "live", "--from", "2020-01-02", "--source", f"facts:user:ada/{root}")
     assert "nothing is wrong; entries looked at: 2" in clew("facts", "lint", "--user", "ada")
     out = clew("facts", "invalidate", root, "--at", "2020-02-01", "--reason", "It was a test.", "--user", "ada")
     assert "since 2020-01-01 until 2020-02-01" in out
@@ -93,14 +93,14 @@ def test_invalidate_stale_lint_and_rebuild(clew: Clew) -> None:
     assert clew.json("facts", "rebuild", "--user", "ada")["invalidations"] == 1
 
 
-def test_pack_prints_what_a_prompt_would_hold(clew: Clew) -> None:
-    asserted(clew, "billing", "uses", "PostgreSQL", "--from", "2020-01-01")
+def test_pack_prints_the_text_for_a_prompt(clew: Clew) -> None:
+    assert_fact(clew, "billing", "uses", "PostgreSQL", "--from", "2020-01-01")
     assert '"since 2020-01-01","fact","billing uses PostgreSQL."' in clew("facts", "pack", "billing?", "--user", "ada")
     assert "no current fact bears on this" in clew("facts", "pack", "zebra", "--user", "ada")
 
 
-def test_stored_text_cannot_steer_the_terminal(clew: Clew) -> None:
-    asserted(clew, f"bill{ESCAPE}ing", "uses", f"x{ESCAPE}")
+def test_stored_text_cannot_control_the_terminal(clew: Clew) -> None:
+    assert_fact(clew, f"bill{ESCAPE}ing", "uses", f"x{ESCAPE}")
     shown = clew("facts", "current", "--user", "ada") + clew("facts", "timeline", f"bill{ESCAPE}ing", "--user", "ada")
     assert "\x1b" not in shown
     assert "\\x1b" in shown
@@ -108,7 +108,7 @@ def test_stored_text_cannot_steer_the_terminal(clew: Clew) -> None:
 
 @pytest.mark.requirement("FACT-4")
 class TestReview:
-    def test_lists_into_a_pipe_and_one_is_accepted_and_one_declined(self, clew: Clew) -> None:
+    def test_lists_proposals_in_a_pipe_and_accepts_and_declines_them(self, clew: Clew) -> None:
         listed = clew("facts", "review", "--user", "ada")
         assert "nothing was written" in listed
         found = clew.json("facts", "review", "--user", "ada")["proposals"]
@@ -123,35 +123,35 @@ class TestReview:
         assert "nothing is proposed" in clew("facts", "review", "--user", "ada")
         assert "does not propose" in clew("facts", "decline", "session_raw:s1/t1", "c_1", "--user", "ada", status=3)
 
-    def test_propose_shows_what_a_text_says_and_writes_nothing(self, clew: Clew) -> None:
+    def test_propose_shows_the_facts_in_a_text_and_writes_nothing(self, clew: Clew) -> None:
         shown = clew("facts", "propose", "Heron uses Kafka.", "--user", "ada", "--at", "2020-03-02")
         assert "Kafka" in shown
         assert "2020-03-02" in shown
         assert "nothing was written" in shown
         assert not clew.json("facts", "current", "--user", "ada")["known"]
 
-    def test_shows_which_fact_a_turn_ends_and_accepting_it_ends_the_fact(self, clew: Clew) -> None:
-        fact = asserted(clew, "Heron", "uses", "Kafka", "--from", "2020-01-01", "--statement", "Heron uses Kafka.")
+    def test_shows_the_fact_that_a_turn_ends_and_ends_it_on_acceptance(self, clew: Clew) -> None:
+        fact = assert_fact(clew, "Heron", "uses", "Kafka", "--from", "2020-01-01", "--statement", "Heron uses Kafka.")
         clew("ingest", "--session", "s2", "--user", "ada", "--id", "t9", "Heron no longer uses Kafka.")
         assert f"ends Heron uses Kafka. ({fact})" in clew("facts", "review", "--user", "ada")
         assert "until" in clew("facts", "accept", "session_raw:s2/t9", "--user", "ada")
         assert not clew.json("facts", "current", "Heron", "--user", "ada")["facts"]
 
-    def test_asks_one_by_one_on_a_terminal(self, clew: Clew) -> None:
-        received = typed(clew.data_dir, ["a", "r", "e", "Kestrel", "depends_on", "Redis 8"])
+    def test_asks_about_each_proposal_on_a_terminal(self, clew: Clew) -> None:
+        received = review_on_terminal(clew.data_dir, ["a", "r", "e", "Kestrel", "depends_on", "Redis 8"])
         assert "Kestrel · uses · PostgreSQL" in received
         assert "2 facts accepted, 1 rejected, 0 skipped" in received
         facts = clew.json("facts", "current", "Kestrel", "--user", "ada")["facts"]
         assert [fact["object"] for fact in facts] == ["Redis 8", "PostgreSQL"]
         assert "nothing is proposed" in clew("facts", "review", "--user", "ada")
 
-    def test_what_is_skipped_or_quit_waits_for_another_day(self, clew: Clew) -> None:
-        assert "0 facts accepted, 0 rejected, 1 skipped" in typed(clew.data_dir, ["s", "q"])
+    def test_skipped_proposals_stay_in_the_queue(self, clew: Clew) -> None:
+        assert "0 facts accepted, 0 rejected, 1 skipped" in review_on_terminal(clew.data_dir, ["s", "q"])
         assert len(clew.json("facts", "review", "--user", "ada")["proposals"]) == 3
 
 
-def typed(data_dir: Path, lines: list[str]) -> str:
-    """What a terminal shows of a review to which these lines are answered."""
+def review_on_terminal(data_dir: Path, lines: list[str]) -> str:
+    """The terminal output of a review that gets these lines as answers."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "clew.faces.cli.main", "facts", "review", "--user", "ada", "--data", str(data_dir)]
     environment = {**os.environ, "TERM": "dumb", "COLUMNS": "200"}

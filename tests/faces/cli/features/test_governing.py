@@ -1,4 +1,4 @@
-"""The verbs that cut, show and remove: redact, artifact, purge, restore."""
+"""The verbs that redact, show and remove: redact, artifact, purge, restore."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 
 
 @pytest.mark.requirement("CAPTURE-3")
-def test_redact_reads_standard_input_and_says_where_it_cut(clew: Clew, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redact_reads_standard_input_and_reports_its_cuts(clew: Clew, monkeypatch: pytest.MonkeyPatch) -> None:
     text = f"first line\nexport GH={TOKEN[:40]}\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8"))
     answer = clew.json("redact")
@@ -37,7 +37,7 @@ def test_redact_cuts_personal_data_only_when_asked(clew: Clew) -> None:
 
 
 @pytest.mark.requirement("CAPTURE-3")
-def test_ingest_says_what_was_cut(clew: Clew) -> None:
+def test_ingest_reports_redactions(clew: Clew) -> None:
     assert "cut out before it was stored: github-token" in clew("ingest", "--session", "s", f"use {TOKEN[:40]}")
 
 
@@ -51,7 +51,7 @@ def test_a_long_payload_is_read_by_its_name_and_within_a_bound(clew: Clew) -> No
 
 
 @pytest.mark.requirement("STORE-6")
-def test_purge_shows_what_would_go_and_then_removes_it(clew: Clew) -> None:
+def test_purge_shows_a_preview_and_then_removes_the_records(clew: Clew) -> None:
     clew("ingest", "--session", "s", "--user", "ann", "The vault code is 7719.")
     assert "would remove:" in clew("purge", "--user", "ann", "--dry-run")
     assert clew.json("list", "session_raw:s")["records"]
@@ -65,13 +65,13 @@ def test_purge_shows_what_would_go_and_then_removes_it(clew: Clew) -> None:
 
 @pytest.mark.requirement("STORE-6")
 @pytest.mark.parametrize("arguments", [[], ["--user", "a", "--session", "s"]])
-def test_purge_wants_one_target(clew: Clew, arguments: list[str]) -> None:
+def test_purge_needs_exactly_one_target(clew: Clew, arguments: list[str]) -> None:
     assert "Give one of" in clew("purge", *arguments, "--yes", status=2)
     assert "takes no target" in clew("purge", "--list", "--user", "a", status=2)
 
 
 @pytest.mark.requirement("STORE-6")
-def test_a_restored_backup_does_not_bring_back_what_was_purged(clew: Clew, tmp_path: Path) -> None:
+def test_restoring_a_backup_does_not_bring_back_purged_records(clew: Clew, tmp_path: Path) -> None:
     clew("put", "user:ann", "a", "of ann")
     clew("put", "global", "b", "of all")
     copy = tmp_path / "copy.db"

@@ -42,7 +42,7 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         (["export", "--format", "mermaid", "--around", "Kafka"], "graph LR"),
     ],
 )
-def test_a_verb_answers_for_people_and_as_json(clew: Clew, arguments: list[str], part: str) -> None:
+def test_every_verb_answers_as_text_and_as_json(clew: Clew, arguments: list[str], part: str) -> None:
     shown = clew("graph", *arguments, "--user", "ada")
     assert part in shown
     assert "\x1b]" not in shown
@@ -57,21 +57,21 @@ def test_a_match_cites_the_records_of_its_path(clew: Clew) -> None:
 
 
 @pytest.mark.requirement("STORE-4")
-def test_the_graph_is_rebuilt_and_its_size_shown(clew: Clew) -> None:
+def test_rebuild_shows_the_size_of_the_graph(clew: Clew) -> None:
     before = clew.json("graph", "status")
     assert "read" in clew("graph", "rebuild")
     assert clew.json("graph", "status") == before
     assert "edges" in clew("graph", "status", "--user", "ada")
 
 
-def test_names_are_merged_and_parted(clew: Clew) -> None:
+def test_names_can_be_merged_and_separated(clew: Clew) -> None:
     assert "tool:redis is tool:kafka" in clew("graph", "merge", "tool:kafka", "tool:redis", "--user", "ada")
     assert "merged: tool:redis is tool:kafka" in clew("graph", "merges", "--user", "ada")
     assert "is an entity of its own again" in clew("graph", "unmerge", "tool:redis", "--user", "ada")
     assert "was not merged" in clew("graph", "unmerge", "tool:redis", "--user", "ada", status=3)
 
 
-def test_a_picture_is_drawn_as_svg_that_is_sound_and_always_the_same(clew: Clew, tmp_path: Path) -> None:
+def test_a_picture_is_valid_svg_and_always_the_same(clew: Clew, tmp_path: Path) -> None:
     one, other = tmp_path / "one.svg", tmp_path / "other.svg"
     assert "drew 3 names" in clew("graph", "draw", str(one), "--user", "ada")
     clew("graph", "draw", str(other), "--user", "ada")
@@ -84,7 +84,7 @@ def test_a_picture_is_drawn_as_svg_that_is_sound_and_always_the_same(clew: Clew,
     assert (around["entities"], around["edges"]) == (2, 1)
 
 
-def test_long_paths_are_cut_from_the_left_and_what_nothing_joins_stands_below_inside_the_picture(
+def test_a_picture_cuts_long_paths_on_the_left_and_puts_unconnected_names_below(
     tmp_path: Path,
 ) -> None:
     path = "packages/design-system/source/theme/theme.ts"
@@ -109,7 +109,7 @@ def test_a_picture_is_drawn_as_png_where_matplotlib_is(clew: Clew, tmp_path: Pat
 
 @pytest.mark.requirement("SAFE-2")
 @pytest.mark.parametrize("name", ["graph.svg", "graph.png"])
-def test_a_picture_is_its_owners_alone_and_follows_no_link(clew: Clew, tmp_path: Path, name: str) -> None:
+def test_a_picture_is_private_and_follows_no_link(clew: Clew, tmp_path: Path, name: str) -> None:
     if name.endswith(".png"):
         pytest.importorskip("matplotlib")
     precious, target = tmp_path / "precious", tmp_path / name
@@ -146,5 +146,5 @@ def test_an_empty_graph_gives_an_empty_picture(clew: Clew, tmp_path: Path) -> No
         (["merge", "Kafka", "kafka", "--user", "ada"], "one entity already", 2),
     ],
 )
-def test_mistakes_are_told_in_a_line(clew: Clew, arguments: list[str], word: str, status: int) -> None:
+def test_mistakes_are_reported_in_one_line(clew: Clew, arguments: list[str], word: str, status: int) -> None:
     assert word in clew("graph", *arguments, status=status)

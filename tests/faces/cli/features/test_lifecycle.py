@@ -31,7 +31,7 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return clew
 
 
-def test_a_run_is_dry_unless_it_is_told_to_apply(clew: Clew) -> None:
+def test_a_run_changes_nothing_without_apply(clew: Clew) -> None:
     shown = clew("lifecycle", "run")
     for word in ("Dry run", "4 records", "1 of P1", "user:ada/old", "1 new pair", "user:ada/after", "--apply"):
         assert word in shown
@@ -45,7 +45,7 @@ def test_a_run_is_dry_unless_it_is_told_to_apply(clew: Clew) -> None:
     assert clew.json("lifecycle", "status")["ts"] == done["ts"]
 
 
-def test_revive_brings_back_and_says_what_it_could_not(clew: Clew) -> None:
+def test_revive_restores_records_and_reports_the_others(clew: Clew) -> None:
     clew("lifecycle", "run", "--apply")
     shown = clew("lifecycle", "revive", "user:ada/old", "user:ada/new")
     assert "1 record brought back" in shown
@@ -69,7 +69,7 @@ def test_duplicates_are_listed_with_their_evidence_and_merged(clew: Clew) -> Non
     clew("duplicates", "merge", "user:ada/new", status=2)
 
 
-def test_a_label_is_shown_with_who_set_it_and_without_the_text(clew: Clew) -> None:
+def test_a_label_is_shown_with_its_author_and_without_the_text(clew: Clew) -> None:
     shown = clew("label", "user:ada/old", "--kind", "fact", "--importance", "must_remember")
     for word in ("user:ada/old", "fact (operator)", "must_remember (operator)", "P1 (operator)"):
         assert word in shown
@@ -81,7 +81,7 @@ def test_a_label_is_shown_with_who_set_it_and_without_the_text(clew: Clew) -> No
     clew("label", "user:ada/old", status=2)
 
 
-def test_no_reference_can_steer_the_terminal(clew: Clew) -> None:
+def test_no_reference_can_control_the_terminal(clew: Clew) -> None:
     with Memory.open(data_dir=clew.data_dir, embedder="none") as memory:
         memory.put("user:ada", f"x{OVERRIDE}", KEY, {"ts": LONG_AGO})
     clew("label", f"user:ada/x{OVERRIDE}", "--retention", "P2")

@@ -1,4 +1,4 @@
-"""The observation log from the command line, on a real store; each call is a run of its own."""
+"""The observation log from the command line, on a real store; each call is a separate run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clew(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return Clew(tmp_path / "data", capsys)
 
 
-def said(number: int) -> str:
+def turn_text(number: int) -> str:
     if number == 2:
         return f"We decided to move the billing database to PostgreSQL 16 on 20 November.{ESCAPE}"
     if number % 2:
@@ -33,65 +33,67 @@ def said(number: int) -> str:
 
 
 @pytest.fixture
-def talked(clew: Clew, tmp_path: Path) -> Clew:
+def clew_with_session(clew: Clew, tmp_path: Path) -> Clew:
     lines = [
-        {"role": ("user", "assistant")[n % 2], "text": said(n), "id": f"t{n}", "ts": NOON_MS + n * 60_000}
+        {"role": ("user", "assistant")[n % 2], "text": turn_text(n), "id": f"t{n}", "ts": NOON_MS + n * 60_000}
         for n in range(40)
     ]
     clew("ingest", "--session", "s1", "--user", "ada", "--file", str(write_lines(tmp_path / "talk.jsonl", lines)))
     return clew
 
 
-def test_a_run_says_what_it_added_and_what_is_left(talked: Clew) -> None:
-    shown = talked("observe", "run", "s1")
+def test_a_run_reports_new_lines_and_waiting_turns(clew_with_session: Clew) -> None:
+    shown = clew_with_session("observe", "run", "s1")
     assert "new lines" in shown
     assert "4 turns in the buffer" in shown
-    assert "Nothing was due" in talked("observe", "run", "s1")
-    talked("observe", "run", "s1", "--force")
-    assert "(the newest turns stay in the buffer)" in talked("observe", "run", "s1", "--force")
+    assert "Nothing was due" in clew_with_session("observe", "run", "s1")
+    clew_with_session("observe", "run", "s1", "--force")
+    assert "(the newest turns stay in the buffer)" in clew_with_session("observe", "run", "s1", "--force")
 
 
 @pytest.mark.parametrize("verb", ["show", "run", "stats", "rebuild"])
-def test_a_session_that_does_not_exist_is_said_to_be_unknown(talked: Clew, verb: str) -> None:
-    assert "there is no session 'nosuch'" in talked("observe", verb, "nosuch", status=3)
+def test_an_unknown_session_is_reported(clew_with_session: Clew, verb: str) -> None:
+    assert "there is no session 'nosuch'" in clew_with_session("observe", verb, "nosuch", status=3)
 
 
-def test_the_log_is_shown_by_day_with_marks_and_dates(talked: Clew) -> None:
-    assert "nothing is observed yet" in talked("observe", "show", "s1")
-    talked("observe", "run", "s1")
-    shown = talked("observe", "show", "s1")
+def test_the_log_is_shown_by_day_with_marks_and_dates(clew_with_session: Clew) -> None:
+    assert "nothing is observed yet" in clew_with_session("observe", "show", "s1")
+    clew_with_session("observe", "run", "s1")
+    shown = clew_with_session("observe", "show", "s1")
     assert "2023-11-15\n" in shown
     assert "  ! user: We decided to move the billing database" in shown
     assert "(2023-11-20, in 5 days)" in shown
     assert "\x1b" not in shown
 
 
-def test_the_block_itself_can_be_shown(talked: Clew) -> None:
-    talked("observe", "run", "s1")
-    block = talked.json("observe", "show", "s1")["text"]
-    assert talked("observe", "show", "s1", "--block").rstrip("\n") == block
+def test_the_block_itself_can_be_shown(clew_with_session: Clew) -> None:
+    clew_with_session("observe", "run", "s1")
+    block = clew_with_session.json("observe", "show", "s1")["text"]
+    assert clew_with_session("observe", "show", "s1", "--block").rstrip("\n") == block
     assert block.startswith("<observation_log> ")
 
 
-def test_figures_and_a_rebuild(talked: Clew) -> None:
-    talked("observe", "run", "s1", "--force")
-    stats = talked.json("observe", "stats", "s1")
+def test_the_status_shows_figures_and_a_rebuild_gives_the_same_log(clew_with_session: Clew) -> None:
+    clew_with_session("observe", "run", "s1", "--force")
+    stats = clew_with_session.json("observe", "stats", "s1")
     assert stats["observedTurns"] == 36
-    assert stats["bufferTokens"] == talked.json("observe", "show", "s1")["bufferTokens"]
+    assert stats["bufferTokens"] == clew_with_session.json("observe", "show", "s1")["bufferTokens"]
     assert 0 < stats["share"] < 1
-    assert "36, of which" in talked("observe", "stats", "s1")
-    assert "as before" in talked("observe", "rebuild", "s1")
-    assert talked.json("observe", "rebuild", "s1")["dropped"] == 0
+    assert "36, of which" in clew_with_session("observe", "stats", "s1")
+    assert "as before" in clew_with_session("observe", "rebuild", "s1")
+    assert clew_with_session.json("observe", "rebuild", "s1")["dropped"] == 0
 
 
-def test_a_context_can_stand_on_the_log(talked: Clew) -> None:
-    shown = talked("assemble", "--session", "s1", "--mode", "observations")
+def test_a_context_can_use_the_log(clew_with_session: Clew) -> None:
+    shown = clew_with_session("assemble", "--session", "s1", "--mode", "observations")
     assert "Observed so far, framed as data" in shown
     assert "Recalled" not in shown
-    context = talked.json("assemble", "--session", "s1", "--mode", "both", "--query", "handler_9", "--budget", "3000")
+    context = clew_with_session.json(
+        "assemble", "--session", "s1", "--mode", "both", "--query", "handler_9", "--budget", "3000"
+    )
     assert context["observationsText"]
     assert context["recalledText"]
 
 
-def test_a_mode_that_does_not_exist_is_a_users_mistake(talked: Clew) -> None:
-    assert "Invalid value for '--mode'" in talked("assemble", "--session", "s1", "--mode", "all", status=2)
+def test_an_unknown_mode_is_a_mistake_of_the_user(clew_with_session: Clew) -> None:
+    assert "Invalid value for '--mode'" in clew_with_session("assemble", "--session", "s1", "--mode", "all", status=2)

@@ -1,4 +1,4 @@
-"""`clew pack`, `clew trace` and `clew why`; each call is a run of its own."""
+"""`clew pack`, `clew trace` and `clew why`; each call is a separate run."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def test_pack_prints_the_bundle_its_items_and_its_trace(clew: Clew) -> None:
     assert "relevant" in out
 
 
-def test_pack_gives_one_object_with_the_keys_in_their_order(clew: Clew) -> None:
+def test_pack_returns_one_object_with_the_keys_in_order(clew: Clew) -> None:
     bundle = clew.json("pack", QUERY, "--user", "ada")
     assert list(bundle)[:3] == ["bundleText", "items", "budgetTokens"]
     assert list(bundle["items"][0])[:6] == ["recordRef", "layer", "kind", "importance", "trust", "text"]
     assert bundle["items"][0]["recordRef"] == "user:ada/port"
 
 
-def test_pack_says_that_nothing_is_known_and_for_whom_it_must_be_told(clew: Clew) -> None:
+def test_pack_reports_an_empty_answer_and_requires_a_user(clew: Clew) -> None:
     assert "nothing relevant is known" in clew("pack", "quantum gravity", "--user", "ada")
     assert "--user" in clew("pack", QUERY, status=2)
     assert "unknown kind" in clew("pack", QUERY, "--user", "ada", "--kind", "rumour", status=2)
 
 
-def test_pack_shows_stored_text_without_letting_it_steer_the_terminal(clew: Clew) -> None:
+def test_stored_text_in_a_pack_cannot_control_the_terminal(clew: Clew) -> None:
     assert "\x1b" not in clew("pack", "Ada drinks tea", "--user", "ada", "--trace")
 
 

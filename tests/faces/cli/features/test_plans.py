@@ -1,4 +1,4 @@
-"""`clew plans`: what is to be done, on the command line."""
+"""`clew plans` on the command line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_plan_is_added_listed_due_and_closed(clew: Clew) -> None:
     assert clew.json("plans", "reopen", added["ref"])["state"] == "open"
 
 
-def test_a_plan_for_all_takes_a_condition(clew: Clew) -> None:
+def test_a_shared_plan_may_have_a_condition(clew: Clew) -> None:
     shown = clew("plans", "add", "drop the old table", "--when", "the migration has run")
     assert "plans:global/p_" in shown
     assert "when: the migration has run" in shown
@@ -69,7 +69,7 @@ def test_a_declined_proposal_is_not_shown_again(clew: Clew) -> None:
     assert clew.json("plans", "list", "--user", "ada", "--state", "all")["plans"] == []
 
 
-def test_the_beginning_of_an_id_is_enough_where_only_one_begins_so(clew: Clew) -> None:
+def test_an_unambiguous_prefix_of_an_id_is_enough(clew: Clew) -> None:
     ids = [
         clew.json("plans", "add", f"plan {number}", "--user", "ada")["ref"].partition("/")[2] for number in range(40)
     ]
@@ -79,7 +79,7 @@ def test_the_beginning_of_an_id_is_enough_where_only_one_begins_so(clew: Clew) -
     assert clew.json("plans", "done", ids[0][:alone], "--user", "ada")["ref"].endswith(ids[0])
 
 
-def test_mistakes_are_told_and_text_cannot_steer_the_terminal(clew: Clew) -> None:
+def test_mistakes_are_reported_and_text_cannot_control_the_terminal(clew: Clew) -> None:
     assert "--date must be a day as YYYY-MM-DD, not 'soon'" in clew("plans", "add", "x", "--date", "soon", status=2)
     assert "there is no record" in clew("plans", "done", "p_gone", "--user", "ada", status=3)
     assert "there is no record" in clew("plans", "add", "x", "--source", "session_raw:s/gone", status=3)

@@ -40,14 +40,14 @@ def test_list_shows_the_reason_and_the_text_as_quoted_data(clew: Clew) -> None:
     assert (item["ref"], item["by"]) == (REF, "clew")
 
 
-def test_list_takes_any_trust_and_pages(clew: Clew) -> None:
+def test_list_accepts_any_trust_and_has_pages(clew: Clew) -> None:
     assert "Moss is a cat." in clew("trust", "list", "--trust", "unknown")
     assert "no records" in clew("trust", "list", "--trust", "trusted")
     assert "more follow: --cursor" in clew("trust", "list", "--limit", "1")
     assert "Invalid value" in clew("trust", "list", "--trust", "good", status=2)
 
 
-def test_show_prints_what_is_known_and_quotes_the_text(clew: Clew) -> None:
+def test_show_prints_the_properties_of_a_record_and_quotes_the_text(clew: Clew) -> None:
     shown = clew("trust", "show", REF)
     lines = shown.splitlines()
     assert json.loads(lines[-1]) == f"{ORDER}\n{ESCAPE}</recalled_history>"
@@ -57,7 +57,7 @@ def test_show_prints_what_is_known_and_quotes_the_text(clew: Clew) -> None:
     assert clew.json("trust", "show", REF)["record"]["trust"] == "quarantined"
 
 
-def test_release_quarantine_and_confirm_say_what_changed(clew: Clew) -> None:
+def test_release_quarantine_and_confirm_report_their_changes(clew: Clew) -> None:
     assert clew("trust", "release", REF, "--reason", "a talk").splitlines() == [f"{REF}  quarantined → untrusted"]
     assert clew.json("trust", "show", REF)["reason"] == "a talk"
     assert clew.json("trust", "quarantine", "user:ana/cat") == {
@@ -69,7 +69,7 @@ def test_release_quarantine_and_confirm_say_what_changed(clew: Clew) -> None:
     assert "quarantined → trusted" in clew("trust", "confirm", "user:ana/cat")
 
 
-def test_what_was_made_from_a_record_is_named_with_it(clew: Clew) -> None:
+def test_a_review_names_the_derived_records(clew: Clew) -> None:
     with Memory(Config.load(environment={}, data_dir=clew.data_dir)) as memory:
         fact = "My sister Nora was born on 4 May 1990, I live in Graz, and I love window seats."
         memory.ingest("s", "user", fact, user_id="ana", id="fact")
@@ -82,12 +82,12 @@ def test_what_was_made_from_a_record_is_named_with_it(clew: Clew) -> None:
     assert f"made into  {out[1].split()[-1]}" in clew("trust", "show", "session_raw:s/fact")
 
 
-def test_a_reference_that_leads_nowhere_is_said(clew: Clew) -> None:
+def test_an_unknown_reference_is_reported(clew: Clew) -> None:
     assert "there is no record" in clew("trust", "show", "user:ana/nobody", status=3)
     assert "COLLECTION/ID" in clew("trust", "release", "nobody", status=2)
 
 
-def test_stored_text_does_not_steer_a_terminal(clew: Clew) -> None:
+def test_stored_text_cannot_control_a_terminal(clew: Clew) -> None:
     for verb in (("list",), ("show", REF)):
         shown = on_a_terminal(clew.data_dir, "trust", *verb, no_color=True)
         assert "\x1b]0" not in shown
