@@ -1,7 +1,7 @@
-"""The trust of a model's words: no more than that of the text they repeat.
+"""Gives a model's words no more trust than the text they repeat.
 
-A reply that says the words of a tool again would carry them into other sessions under the assistant's name. A statement
-that a model keeps by itself may come from anywhere. Both have no more trust than their likely source.
+A reply that repeats the words of a tool would carry them into other sessions under the assistant's name. A statement
+that a model stores on its own may come from anywhere. Neither has more trust than its likely source.
 """
 
 from __future__ import annotations
@@ -32,33 +32,34 @@ from clew.text.terms import analyse_query
 HEARD_TEXTS = 200
 """The newest untrusted texts of a collection that a reply is compared with."""
 HEARD_RUNS = 200_000
-"""Their runs of words at most, 8 bytes each."""
+"""The most runs of words of those texts, 8 bytes each."""
 REMEMBERED_RUNS = 4_000_000
-"""Of all collections together."""
+"""The most runs of all collections together."""
 MOST_SOURCES = 8
-"""Of a reply that are named in its mark; one that repeats more is not shown at all where nobody asks for it."""
+"""The most sources that the mark of a reply names. A reply with more is shown only on request."""
+PART_LEFT_OUT = "[words of a text that nobody vouches for left out]"
 _OWN_PARTS = 1024
 _READ_TURNS = 400
 _LOOSE_TEXTS = 16
 _SENTENCE_RUNS = 6
-"""Of a sentence that says enough by itself."""
+"""The fewest runs of a sentence that is compared by itself."""
 _NEIGHBOURS = 8
 _COMPARED_CHARS = 4000
 
 
 class _Source(NamedTuple):
-    """An untrusted text that came in, or the part of a turn that its user only quotes."""
+    """An untrusted text, or the part of a turn that its user only quotes."""
 
     name: str
     """Its id in its collection, or its reference."""
     trust: Trust
     runs: Runs
     is_quote: bool
-    """A user who hands over a text wants it to be worked on, so a reply may use some of its words."""
+    """A user hands over a text for the model to work on, so a reply may use some of its words."""
 
     @classmethod
     def read(cls, name: str, text: Record | Draft) -> Iterator[_Source]:
-        """A text, and of a quotation each sentence as well: nobody can tell where what somebody else wrote begins."""
+        """A text, and for a quotation also each sentence: nobody can tell where the words of somebody else begin."""
         words, trust = _untrusted_part(text)
         is_quote = may_enter(text.trust)
         sentences = [one for one in split(words[:_COMPARED_CHARS]) if not is_output(one)] if is_quote else []
@@ -72,7 +73,7 @@ class _Source(NamedTuple):
 
 
 class _Heard:
-    """The untrusted texts that came into one collection, newest last."""
+    """The untrusted texts of one collection, newest last."""
 
     def __init__(self) -> None:
         self.until = 0
@@ -92,8 +93,8 @@ class _Heard:
         while len(self._texts) > HEARD_TEXTS or (self.size > HEARD_RUNS and len(self._texts) > 1):
             self.size -= len(self._texts.popleft().runs)
 
-    def repeated(self, reply: Runs, *, just_read: bool) -> list[str]:
-        """Ids of the texts that a reply repeats. Few of its runs are in any of them, so that is looked up first."""
+    def find_repeated(self, reply: Runs, *, just_read: bool) -> list[str]:
+        """The ids of the texts that a reply repeats. Few of its runs are in any text, so others are dropped first."""
         if self._loose > _LOOSE_TEXTS:
             self._known = union([numbers for text in self._texts for numbers in (text.runs.all, text.runs.plain)])
             self._loose = 0
@@ -107,7 +108,7 @@ class _Heard:
 
 
 class Echoes:
-    """Remembers the untrusted texts of the sessions that are going on, so that each is read once."""
+    """Remembers the untrusted texts of running sessions, so that each is read once."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -116,17 +117,17 @@ class Echoes:
         self._lock = threading.Lock()
 
     def sources(self, reply: Runs, collections: Iterable[Collection], *, just_read: bool) -> Iterator[_Source]:
-        """The untrusted texts that a reply repeats, as they are judged by now."""
+        """The untrusted texts that a reply repeats, with their present trust."""
         for collection in collections:
             heard = self._of(collection)
             with heard.lock:
                 self._catch_up(collection, heard)
-                same = heard.repeated(reply, just_read=just_read)
+                same = heard.find_repeated(reply, just_read=just_read)
             for record in self._parts.store.get(collection, list(dict.fromkeys(same))):
-                yield from _Source.read(record.ref, record)  # none, if somebody has released it meanwhile
+                yield from _Source.read(record.ref, record)  # none if the operator has released it meanwhile
 
     def own_part(self, reply: Record, refs: Sequence[str]) -> str:
-        """What a reply says beside the texts that it repeats; nothing where one of those is gone."""
+        """The sentences of a reply that repeat none of these texts; empty where one of the texts is gone."""
         with self._lock:
             if reply.ref in self._own_parts:
                 return self._own_parts[reply.ref]
@@ -135,7 +136,7 @@ class Echoes:
         known = union([numbers for runs in read for numbers in (runs.all, runs.plain)])
         told = [(sentence, runs_of(sentence)) for sentence in split(readable(reply))]
         own = [sentence for sentence, runs in told if len(runs) and not len(runs.within(known))]
-        text = "" if None in sources else "\n".join(own)
+        text = "" if None in sources or not own else "\n".join([*own, PART_LEFT_OUT])
         with self._lock:
             self._own_parts[reply.ref] = text
             while len(self._own_parts) > _OWN_PARTS:
@@ -147,7 +148,7 @@ class Echoes:
         return next((record for name, id_ in places for record in self._parts.store.get(name, [id_])), None)
 
     def forget(self) -> None:
-        """Texts are read once more: some may be trusted less than before."""
+        """Forgets all texts, so that they are read again: some may now have less trust."""
         with self._lock:
             self._heard.clear()
             self._own_parts.clear()
@@ -161,7 +162,7 @@ class Echoes:
         return heard
 
     def _catch_up(self, collection: Collection, heard: _Heard) -> None:
-        """Reads what came in since; where that is much, only the newest of it."""
+        """Reads the records that came in since the last call; where they are many, only the newest."""
         store = self._parts.store
         page = store.page(collection, heard.until, _READ_TURNS) if heard.until else []
         if not heard.until or len(page) == _READ_TURNS:
@@ -171,7 +172,7 @@ class Echoes:
 
 
 class Replies:
-    """Judges the replies of a session that come in together with other turns."""
+    """Judges the replies of a session in a batch of turns."""
 
     def __init__(self, parts: Parts, session_id: str, user_id: str | None) -> None:
         self._parts = parts
@@ -182,7 +183,7 @@ class Replies:
         self._sources: deque[_Source] = deque(maxlen=HEARD_TEXTS)
 
     def judge(self, draft: Draft) -> Draft:
-        """A reply with no more trust than the untrusted texts that it repeats; any other turn as it is."""
+        """Lowers the trust of a reply to that of the untrusted texts it repeats; returns any other turn as it is."""
         if draft.provenance is not Provenance.ASSISTANT_TURN or draft.trust is Trust.QUARANTINED:
             return draft
         runs = runs_of(readable(draft))
@@ -195,7 +196,7 @@ class Replies:
         return _no_more_than(draft, found, self._parts.clock.now_ms())
 
     def hear(self, turn: NewTurn) -> None:
-        """A turn that comes in before the next one. It is read when a reply follows."""
+        """Notes a turn of the batch. It is read when a reply follows."""
         self._arriving.append(turn)
 
     def _with_arriving(self) -> Iterable[_Source]:
@@ -206,10 +207,10 @@ class Replies:
 
 
 def without_repeats_of_others(parts: Parts, record: Record) -> Record | None:
-    """A reply without what it repeats of untrusted texts, as any session may see it.
+    """A reply without the sentences that repeat untrusted texts, as any session may see it.
 
-    None where that leaves nothing, and for a record that is untrusted for another reason. A sentence that shares a run
-    of words with one of those texts is left out, and so is one that is too short to tell.
+    None where nothing is left, and for a record that is untrusted for another reason. A sentence is left out if it
+    shares a run of words with one of those texts, or is too short to tell.
     """
     verdict = value_of(record.marks, Mark.TRUST)
     refs = verdict.get("sources") if isinstance(verdict, dict) else None
@@ -222,14 +223,14 @@ def without_repeats_of_others(parts: Parts, record: Record) -> Record | None:
 
 
 def visible_to(user_id: str | None) -> list[Collection]:
-    """Where else a model may have read: what is kept for this user and for all, and what came in in all sessions."""
+    """Where else a model may have read: the records of this user, those for all users, and the user's turns."""
     if user_id is None:
         return [GLOBAL]
     return [Collection.memories(user_id), GLOBAL, Collection.owned(user_id), Collection.turns(user_id)]
 
 
 def judge_record(parts: Parts, place: Place, draft: Draft) -> Draft:
-    """A record with the trust of its words: a model's wait for the user, and none gain trust by being put again."""
+    """A record with the trust of its words. A model's words wait for the user, and a second put adds no trust."""
     if draft.provenance is Provenance.MODEL and draft.trust is Trust.UNTRUSTED:
         turn = _turn_that_says(parts, place.collection, draft.text)
         if turn is not None:
@@ -243,7 +244,7 @@ def judge_record(parts: Parts, place: Place, draft: Draft) -> Draft:
 
 
 def _as_before(parts: Parts, place: Place, draft: Draft) -> Draft:
-    """A record whose words are in the collection already, with the trust that they have there."""
+    """Gives a record whose words are already in the collection no more trust than they have there."""
     for held in (*parts.store.get(place.collection, [place.id]), *_nearest(parts, place.collection, draft.text)):
         lower = least((held.trust, draft.trust)) is not draft.trust and set_by(held.marks, Mark.TRUST) != By.OPERATOR
         said_alike = held.id == place.id or speaker_in(held.metadata) == speaker_in(draft.metadata)
@@ -256,7 +257,7 @@ def _as_before(parts: Parts, place: Place, draft: Draft) -> Draft:
 
 
 def confirmations(parts: Parts, memories: Iterable[Record], turn: str, said: str) -> list[Marking]:
-    """What becomes of a model's statements when the user says the same: they may be recalled."""
+    """The marks that let a model's statements be recalled once the user says the same."""
     now_ms = parts.clock.now_ms()
     return [
         Marking(Place(memory.collection, memory.id), {Mark.TRUST.value: _reason(Trust.UNKNOWN, said_in(turn), now_ms)},
@@ -267,7 +268,7 @@ def confirmations(parts: Parts, memories: Iterable[Record], turn: str, said: str
 
 
 def _waits_for_user(memory: Record) -> bool:
-    """Whether a statement is a model's, or was put by a client in the words of one."""
+    """Whether a statement comes from a model, or from a client in a model's words."""
     judged = set_by(memory.marks, Mark.TRUST)
     is_put_again = memory.provenance is Provenance.MEMORY and judged == By.CLEW
     return (
@@ -282,7 +283,7 @@ def said_in(ref: str) -> str:
 
 
 def _turn_that_says(parts: Parts, collection: Collection, statement: str) -> str | None:
-    """The turn in which the user of these memories says what a statement says."""
+    """The turn in which the user of these memories says the same as a statement."""
     if collection != Collection.memories(collection.owner or ""):
         return None
     for turn in _nearest(parts, Collection.turns(collection.owner), statement):
@@ -292,7 +293,7 @@ def _turn_that_says(parts: Parts, collection: Collection, statement: str) -> str
 
 
 def _nearest(parts: Parts, collection: Collection, text: str) -> list[Record]:
-    """The members that share most words with a text."""
+    """The members that share the most words with a text."""
     query = Query(
         terms=analyse_query(text[:_COMPARED_CHARS]),
         vector=None,
@@ -307,8 +308,8 @@ def _nearest(parts: Parts, collection: Collection, text: str) -> list[Record]:
 
 
 def _untrusted_part(text: Record | Draft) -> tuple[str, Trust]:
-    """The words of a text that nobody may carry on, and their trust: all of an untrusted text, and of a user's turn
-    what the user only quotes. Replies are compared with those alone: they repeat each other."""
+    """The words of a text that must not spread, and their trust: all of an untrusted text, and the quotations in a
+    user's turn. A reply has none: replies repeat each other."""
     if text.provenance is Provenance.USER_TURN and may_enter(text.trust):
         return quoted_words(text.text), Trust.UNTRUSTED
     if may_enter(text.trust) or text.provenance is Provenance.ASSISTANT_TURN:

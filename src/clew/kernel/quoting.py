@@ -71,7 +71,7 @@ def _with_deeds(text: str) -> str:
 def _without_quotes(text: str) -> str:
     quoted = quoted_words(text)
     said = own_words(text) if quoted else text
-    return f"{said}\n[{len(quoted)} characters quoted]" if quoted and said else said
+    return f"{said}\n[{len(quoted)} quoted characters left out]" if quoted and said else said
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""Picks the models that the settings ask for."""
+"""Chooses the models that the settings name."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Choice(Generic[M]):
 def make_embedder(config: Config) -> Choice[Embedder]:
     """The embedder of `config.embedder`.
 
-    With `auto`, a default model that cannot run gives a reason and not an error: Clew then works by words
-    alone. An embedder that was asked for by name must be there.
+    With `auto`, a default model that cannot run gives a reason and not an error: Clew then searches by words
+    alone. An embedder that the settings name must be installed.
     """
     address = _address(config.embedder_url, config.embedder_model, config.embedder_key_env)
     match config.embedder:
@@ -54,10 +54,10 @@ def make_embedder(config: Config) -> Choice[Embedder]:
 
 
 def make_summarizer(config: Config) -> Choice[Summarizer]:
-    """The summarizer of `config.summarizer`, guarded; nothing is asked of it, or loaded, before its first use.
+    """The summarizer of `config.summarizer`, guarded. It sends and loads nothing before its first use.
 
-    None is needed, so none is the default, and one whose library is not installed is left out. Settings that
-    cannot work are an error now and not a surprise at the first summary.
+    Clew needs none, so the default is none, and a summarizer without its library is left out. Settings that cannot
+    work raise an error now, and not at the first summary.
     """
     model: SummarizingModel
     address = _address(config.summarizer_url, config.summarizer_model, config.summarizer_key_env)
@@ -88,7 +88,7 @@ def _default_embedder() -> Choice[Embedder]:
 
 
 def _missing_libraries() -> str:
-    """Why no model can run on this machine; empty where one can."""
+    """Why no model can run on this machine; empty if one can."""
     missing = [name for name in ("onnxruntime", "tokenizers") if util.find_spec(name) is None]
     return f"{' and '.join(missing)} not installed: pip install 'clew[onnx]'" if missing else ""
 

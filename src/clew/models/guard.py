@@ -35,7 +35,7 @@ CACHED_QUERY_LIMIT_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The name of a model in messages, and the error that its callers know."""
+    """The name of a model in messages, and the error that its callers expect."""
 
     title: str
     failure: type[ClewError]
@@ -50,15 +50,15 @@ class _Job(Generic[T, R]):
     answer: R | None = None
     reason: str = ""
     abandoned: bool = False
-    """Its caller has gone; while it runs on, the model is stuck."""
+    """Its caller has gone. While the job still runs, the model is stuck."""
 
 
 class Guard(Generic[T, R]):
     """Runs the calls to a model in turn, on one thread of its own, and answers each caller in time.
 
     A caller waits until its deadline and then goes on without an answer. After a failure, calls fail at once for a
-    while that doubles up to a minute; then one call is let through to try, and its success makes all well again. A call
-    that never returns costs that one thread: no other thread is made for it, and nothing queues up behind it.
+    time that doubles up to a minute; then one call tries the model, and its success ends the back-off. A call that
+    never returns costs that one thread: the guard starts no other, and queues nothing behind it.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Guard(Generic[T, R]):
         self._retry_at = 0.0
 
     def run(self, what: T, timeout_ms: int) -> R:
-        """The model's answer. Raises the failure of its kind, whatever the model raised."""
+        """The model's answer. Raises the failure of its kind for any error of the model."""
         job = self._admit(what)
         if not job.done.wait(timeout_ms / 1000):
             self._withdraw(job, timeout_ms)
@@ -123,7 +123,7 @@ class Guard(Generic[T, R]):
         return None if self.reason is None or left_s <= 0 else f"{self.reason}; next try in {math.ceil(left_s)} s"
 
     def _admit(self, what: T) -> _Job[T, R]:
-        """Of the calls that come after a rest, one gets through; the others wait for its outcome."""
+        """Queues a call. After a back-off, one call gets through; the others wait for its outcome."""
         with self._changed:
             refusal = self._refusal()
             if refusal is None and self._thread is None:
@@ -147,11 +147,11 @@ class Guard(Generic[T, R]):
         return None
 
     def _withdraw(self, job: _Job[T, R], timeout_ms: int) -> None:
-        """Give up on a job, unless it was finished in this very moment."""
+        """Gives up on a job, unless it has just finished."""
         with self._changed:
             if job.done.is_set():
                 return
-            if job in self._waiting:  # the model works, but for others: no sign of a fault
+            if job in self._waiting:  # the model works for other callers: no sign of a fault
                 self._waiting.remove(job)
                 job.reason = f"{self._kind.title} was too busy to answer within {timeout_ms} ms"
             else:
@@ -185,7 +185,7 @@ class Guard(Generic[T, R]):
             return None, f"{self._kind.title} failed: {type(error).__name__}", True
 
     def _next(self) -> _Job[T, R] | None:
-        """The next job. Those that waited behind a failure fail with it."""
+        """The next job. Jobs that waited behind a failure fail with it."""
         with self._changed:
             while not self._stopped:
                 while self._waiting:
@@ -199,7 +199,7 @@ class Guard(Generic[T, R]):
             return None
 
     def _rest(self, job: _Job[T, R]) -> None:
-        """Calls that failed together carry the same ticket and count once, so that the wait doubles once."""
+        """Starts a back-off. Calls that failed together share a ticket and count once, so the wait doubles once."""
         self.reason = job.reason
         if self._rests and job.ticket == self._failures:
             self._failures += 1
@@ -212,7 +212,7 @@ class _Closable(Protocol):
 
 
 class _Calls:
-    """Counts the calls to a model that are under way, so that the last one closes a model whose owner has gone."""
+    """Counts the running calls to a model, so that the last one closes a model whose owner has gone."""
 
     def __init__(self, model: _Closable, kind: _Kind) -> None:
         self._model = model
@@ -235,7 +235,7 @@ class _Calls:
             self._model.close()
 
     def close(self, *guards: Guard[Any, Any]) -> None:
-        """Take no more calls, and end those under way. A call that cannot be ended is left behind."""
+        """Takes no more calls and ends the running ones. A call that cannot be ended is left behind."""
         for guard in guards:
             guard.stop()
         with self._lock:
@@ -257,8 +257,8 @@ _EMBEDDER = _Kind("the embedding model", EmbedderFailed)
 class GuardedEmbedder:
     """An embedder whose query calls always return in time.
 
-    Passages run on the thread of their caller, which has no deadline and is not turned away; those that
-    somebody waits for run on a thread of their own, and have one.
+    Passages run on the thread of their caller, without a deadline or a back-off. Those that a caller waits for run
+    on a thread of their own, with a deadline.
     """
 
     def __init__(self, embedder: Embedder, timeout_ms: int, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -298,7 +298,7 @@ class GuardedEmbedder:
         return vectors
 
     def embed_passages_in_time(self, texts: Sequence[str]) -> Vectors:
-        """For a caller that waits: raises EmbedderFailed when it takes many times as long as a query may."""
+        """For a caller that waits. Raises EmbedderFailed after `PASSAGE_PATIENCE` times the limit of a query."""
         return self._passages.run(texts, PASSAGE_PATIENCE * self._timeout_ms)
 
     def trouble(self) -> str | None:
@@ -346,7 +346,7 @@ _SUMMARIZER = _Kind("the summarizing model", SummarizerFailed)
 
 
 class SummarizingModel(Protocol):
-    """A model as it comes: it may hang, and may raise anything. Called by one thread at a time."""
+    """A model without a guard: it may hang, and may raise anything. One thread at a time calls it."""
 
     @property
     def name(self) -> str: ...
@@ -396,7 +396,7 @@ class GuardedSummarizer:
 
 
 def _check_abstract(abstract: Abstract) -> Abstract:
-    """Brings a model's text into a form that can be kept."""
+    """Brings a model's text into a form that can be stored."""
     text = replace_surrogates(abstract.text).strip()
     if not text:
         raise SummarizerFailed("the summarizing model wrote nothing")

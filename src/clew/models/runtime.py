@@ -1,4 +1,4 @@
-"""The ONNX runtime, kept from calling home, and tokenizers. Nothing else imports the runtime."""
+"""Opens the ONNX runtime, with its telemetry off, and tokenizers. No other module imports the runtime."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _NO_LIBRARY = "running a model needs the `onnx` extra: pip install 'clew[onnx]'"
 def onnx_runtime() -> Any:
     """The runtime, with its telemetry off. Raises ImportError where it is not installed.
 
-    Its import alone writes a device id into the user's cache and starts an uploader, unless the environment
-    forbids it by then. Where the program had imported it before, its events end here.
+    Its import alone writes a device id into the user's cache and starts an uploader, unless the environment already
+    forbids that. Where the program has imported it before, this call ends its events.
     """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
@@ -27,8 +27,8 @@ def onnx_runtime() -> Any:
 def open_session(path: Path, failure: type[ClewError], threads: int) -> Any:
     """Opens a model as a good neighbour of other programs.
 
-    Without an arena, memory that one long text needed is given back. A thread that sleeps instead of spinning halves
-    the processor time of a text, and doubles the speed where other work shares the cores.
+    Without an arena, the runtime gives back the memory of a long text. Threads that sleep instead of spinning halve
+    the processor time of a text, and double the speed where other work shares the cores.
     """
     try:
         onnxruntime = onnx_runtime()

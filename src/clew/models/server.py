@@ -1,4 +1,4 @@
-"""Asks models behind a server that the operator runs or rents, OpenAI-compatible or Ollama."""
+"""Sends requests to a model server that the operator runs or rents: OpenAI-compatible or Ollama."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a model is, as the operator set it."""
+    """The address of a model, from the operator's settings."""
 
     url: str
     model: str
@@ -30,8 +30,8 @@ class Address:
 class ModelServer:
     """Sends questions in JSON over HTTP and reads answers in JSON, within bounds of time and size.
 
-    It raises every error as `failure`, under the name `title`. Errors never hold the key, nor the server's
-    answer: it could repeat the question.
+    It raises every error as `failure`, under the name `title`. An error never contains the key or the server's
+    answer, which could repeat the question.
     """
 
     def __init__(
@@ -48,9 +48,9 @@ class ModelServer:
         """`setting` is the prefix of the operator's settings for this server."""
         if not address.model:
             raise InvalidInput(f"{setting}_model must name the model to ask the server for")
-        self.url = _checked_url(address.url, setting).rstrip("/") + path
+        self.url = _check_url(address.url, setting).rstrip("/") + path
         self.model = address.model
-        self._key = _checked_key(address.key, title)
+        self._key = _check_key(address.key, title)
         self._timeout_ms = timeout_ms
         self._title = title
         self._failure = failure
@@ -110,7 +110,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _checked_url(url: str, setting: str) -> str:
+def _check_url(url: str, setting: str) -> str:
     try:
         parts = urllib.parse.urlsplit(url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -123,7 +123,7 @@ def _checked_url(url: str, setting: str) -> str:
     return url
 
 
-def _checked_key(key: str, title: str) -> str:
+def _check_key(key: str, title: str) -> str:
     if key and (not key.isascii() or not key.isprintable() or " " in key):
         raise InvalidInput(f"{title}'s key has characters that no key has, such as a line break")
     return key

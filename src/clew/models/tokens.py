@@ -1,4 +1,4 @@
-"""Counts tokens, by script or with a tokenizer; caches counts, since every context counts a tail's turns again."""
+"""Counts tokens, by script or with a tokenizer. Caches counts: every context counts the turns of the tail again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_counter(config: Config) -> TokenCounter:
 
 
 class EstimatingCounter:
-    """Counts by script. Needs nothing, is fast on any text, and knows how far it may be off."""
+    """Counts by script. Needs no library, is fast on any text, and knows its margin of error."""
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class EstimatingCounter:
         return -(-fortieths // 40)
 
     def bound(self, text: str) -> int:
-        """Weights of characters and of runs, set so that the true count stays below in 99 of 100 texts.
+        """A sum of weights of characters and runs, chosen so that the true count is below it in 99 of 100 texts.
 
         No byte-level tokenizer makes more tokens than a text has bytes, so their number caps the bound.
         """
@@ -97,7 +97,7 @@ class TiktokenCounter:
 
 
 def _encoding(name: str) -> Any:
-    """Loaded once in a process, which takes half a second, however many stores are opened in it."""
+    """The encoding, loaded once in a process: that takes half a second, and a process may open many stores."""
     with _loading:
         return _load_encoding(name)
 
@@ -141,7 +141,7 @@ _SPLIT_PATTERNS = {
         ]
     ),
 }
-"""How each encoding splits a text before it merges bytes: part of the encoding's definition."""
+"""How each encoding splits a text before it merges bytes; part of its definition."""
 
 _PART_CHARS = 16_384
 
@@ -153,7 +153,7 @@ def _read_ranks(encoding: str) -> dict[bytes, int]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in parts of bounded length, each with whether its end changes no token.
+    """The text in parts of bounded length, and for each whether its end is a clean cut, which changes no token.
 
     A tokenizer's time grows faster than the length of one unbroken run, so runs must be bounded. The
     space between two words always starts a token: a cut before it is clean.
@@ -167,7 +167,7 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _clean_cut(text: str, low: int, high: int) -> int | None:
-    """The last place between the two with one space between two letters."""
+    """The last place between `low` and `high` that has a single space between two letters."""
     end = text.rfind(" ", low, high)
     while end > low:
         if text[end - 1].isalpha() and text[end + 1].isalpha():
@@ -177,7 +177,7 @@ def _clean_cut(text: str, low: int, high: int) -> int | None:
 
 
 class _Kind(IntEnum):
-    """Kinds of characters that cost a tokenizer different numbers of tokens."""
+    """Kinds of characters that differ in the number of tokens they take."""
 
     OTHER = 0
     LOWER = auto()
@@ -235,7 +235,7 @@ _RANGES = (
     (0xFF00, 0xFFEF, _Kind.KANA),
     (0x10000, 0x10000, _Kind.ASTRAL),
 )
-"""Later ranges win. All beyond the basic plane counts as its first character."""
+"""Later ranges win. Every character beyond the basic plane counts as 0x10000."""
 
 
 def _kind_table() -> NDArray[np.uint16]:
@@ -286,7 +286,7 @@ _PER_CHARACTER = _weights(
         _Kind.ASTRAL: 2.27,
     }
 )
-"""An accented letter weighs as much as it does because it tells a language with costlier words."""
+"""An accented letter has a high weight because it shows a language whose words take more tokens."""
 
 _PER_RUN = _weights(
     {
@@ -297,14 +297,14 @@ _PER_RUN = _weights(
         _Kind.PUNCTUATION: 0.48,
     }
 )
-"""For the first character of a run of one kind; a word's letters are one run, whatever their case."""
+"""For the first character of a run of one kind. The letters of a word are one run, in any case."""
 
 _CAPITAL_INSIDE = 2.0
 _CAPITAL_AFTER_CAPITAL = 0.14
 
 
 def _pair_weights() -> NDArray[np.float64]:
-    """The cost of a character that comes from the one before it."""
+    """The cost of each pair of kinds: what a character costs more after the one before it."""
     weights = np.tile(_PER_RUN, (len(_Kind), 1))
     np.fill_diagonal(weights, 0.0)
     weights[_Kind.UPPER, _Kind.LOWER] = 0.0
@@ -317,7 +317,7 @@ _PER_PAIR = _pair_weights()
 
 
 def _letters_of_long_words(kinds: NDArray[np.uint16]) -> int:
-    """How many letters go beyond the length of a usual word."""
+    """The number of letters beyond the usual length of a word."""
     letters = (kinds == _Kind.LOWER) | (kinds == _Kind.UPPER)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], letters, [False])).astype(np.int8)))
     lengths = edges[1::2] - edges[::2]
@@ -326,7 +326,7 @@ def _letters_of_long_words(kinds: NDArray[np.uint16]) -> int:
 
 REMEMBERED_TEXTS = 4096
 REMEMBERED_CHARS = 4096
-"""Of one text. Both bounds together keep the cache to a few megabytes."""
+"""The longest text in the cache. Both bounds keep the cache to a few megabytes."""
 
 
 class CachedCounter:

@@ -1,8 +1,8 @@
-"""Whether one text says what another one said.
+"""Decides whether one text repeats another.
 
-A model that has read a page may say its words again in a reply: a run of words in common tells, single words do not,
-because two texts about the same thing share those anyway. A model that keeps what the user said puts it in words of its
-own: nearly all that it says must then be in a sentence of the user's, in the same order and in no other sense.
+A model that has read a page may repeat it in a reply. A common run of words shows that; single words do not, because
+two texts on one subject share them anyway. A model that records the user's words puts them in its own: nearly all its
+words must then be in one sentence of the user's, in the same order and in the same sense.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ Numbers = NDArray[np.int64]
 RUN_WORDS = 4
 CHANCE_RUNS, MOST_CHANCE = 50, 4
 REPEATED_RUNS, FEWEST_RUNS = 12, 4
-"""One run of plain words in common tells; in a long reply, one in so many may be chance. Where the words are code, more
-must be the same: whoever works on a file names its parts. `bench.echoes` measures what that finds, and which honest
-replies it finds."""
+"""One common run of plain words is enough; in a long reply, one in `CHANCE_RUNS` may be chance. In code, more must be
+the same: a reply about a file names its parts. `bench.echoes` measures the repeats that this finds, and the false
+alarms among honest replies."""
 READ_CHARS = 64_000
-"""Of each end of a text; who answers about a longer one has read its beginning or its end."""
+"""At each end of a text; a reply about a longer one repeats its beginning or its end."""
 SAME_SHARE = 0.75
-"""The share of a statement's words that whoever said the same must have used."""
+"""The share of a statement's words that a sentence must contain to say the same."""
 MOST_AROUND = 3
-"""How many times as many words they may have used."""
+"""How many times as many words the sentence may have."""
 
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}](?:[\w./:@#-]*\w)?")
 """A word, or a path or name as one; each character counts where a script puts no spaces between words."""
 _PIECE = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
-"""A word, whatever joins it to the next."""
+"""A word, without the characters that join it to the next."""
 _UNSEEN = re.compile(r"[\u00ad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
-"""Characters that do not show, and accents: a word with them is the same word to its reader."""
+"""Invisible characters and accents: a reader takes a word with them for the same word."""
 _NORMALISED_CHARS = 256
-"""At once: a long row of accents takes time in the square of its length."""
+"""In one call: normalising a long row of accents takes quadratic time."""
 _CODE = re.compile(r"[{}()\[\]=<>;|\\`]+")
 _NOT = re.compile(
     r"\b(?:no|not|never|none|nothing|without|cannot|kein\w{0,2}|nicht|nie|jamais|pas|nunca|sin)\b|n['’]t\b|不|没|ない|않",
@@ -61,18 +61,18 @@ _TURNED = re.compile(
     r"|如果|假如|是否|应该|也许|据说|不对|以前|もし|たら|かも|べき|そうです|だった|만약|아마|해야|라고",
     re.IGNORECASE,
 )
-"""Words that give what is said with them another sense: a condition, a doubt, a report, an end."""
+"""Words that change the sense of a statement: a condition, a doubt, a report, an end."""
 _TELLING = re.compile(r"\b(?:[^\W\d_a-z]\w+|\w*\d\w*)")
-"""A name or a figure behind the beginning of a sentence."""
+"""A name or a number that is not the first word of a sentence."""
 _SPELLED = re.compile(r"\w+(?:['’.:@/-]\w+)*")
 _PARTIES = frozenset(analyse("The user and the assistant said and says that they want, wants, prefer and prefers"))
-"""Words with which somebody reports what another one said."""
+"""Words that report the speech of another party."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The runs of words that a text holds: of all words, and of those that no sign of code divides, where a path or a
-    name is one word."""
+    """The runs of words in a text: of all words, and of plain words, where signs of code end a run and a path or a name
+    is one word."""
 
     all: Numbers
     plain: Numbers
@@ -83,8 +83,8 @@ class Runs:
         return len(self.all) + len(self.plain)
 
     def within(self, known: Numbers) -> Runs:
-        """Those that are among others, for a comparison with texts that hold no more than these."""
-        return Runs(_shared(self.all, known), _shared(self.plain, known), self.most_chance)
+        """The runs that are also in `known`, for a comparison with texts that have no others."""
+        return Runs(_intersect(self.all, known), _intersect(self.plain, known), self.most_chance)
 
 
 def runs_of(text: str) -> Runs:
@@ -96,7 +96,7 @@ def runs_of(text: str) -> Runs:
 
 
 def _plain(text: str) -> str:
-    """One form for all that look alike: letters of any case, width and style, with accents and without."""
+    """The same form for texts that look alike: letters of any case, width and style, with accents or without."""
     if text.isascii():
         return text.casefold()
     pieces = (text[at : at + _NORMALISED_CHARS] for at in range(0, len(text), _NORMALISED_CHARS))
@@ -104,7 +104,7 @@ def _plain(text: str) -> str:
 
 
 def _numbers(word: re.Pattern[str], parts: Iterable[str], least_telling: int = 0) -> Numbers:
-    """Of runs that hold so many words which say something: "you can use it" is in any text."""
+    """The numbers of runs with at least so many content words: "you can use it" is in any text."""
     spoken = map(word.findall, parts)
     runs = (run for words in spoken for run in zip(*(words[at:] for at in range(RUN_WORDS)), strict=False))
     telling = (run for run in runs if RUN_WORDS - len(STOP_WORDS.intersection(run)) >= least_telling)
@@ -116,9 +116,9 @@ def union(numbers: Sequence[Numbers]) -> Numbers:
 
 
 def repeats(reply: Runs, source: Runs, *, just_read: bool = True) -> bool:
-    """Whether a reply says words of its source again, or the whole of it.
+    """Whether a reply repeats words of its source, or the whole of it.
 
-    Of a text that the model did not just read, one run in common is chance.
+    With a text that the model did not just read, one common run is chance.
     """
     if just_read and _holds(reply.plain, source.plain, max(reply.most_chance, 1), least=1):
         return True
@@ -126,12 +126,12 @@ def repeats(reply: Runs, source: Runs, *, just_read: bool = True) -> bool:
 
 
 def _holds(reply: Numbers, source: Numbers, needed: int, *, least: int) -> bool:
-    """Whether so many runs are the same, or all of a source that has fewer."""
+    """Whether the reply has so many runs of the source, or all of them where the source has fewer."""
     needed = min(needed, len(source))
-    return len(source) >= least and len(reply) >= needed and len(_shared(reply, source)) >= needed
+    return len(source) >= least and len(reply) >= needed and len(_intersect(reply, source)) >= needed
 
 
-def _shared(some: Numbers, others: Numbers) -> Numbers:
+def _intersect(some: Numbers, others: Numbers) -> Numbers:
     if not len(others):
         return others
     found: Numbers = some[others[others.searchsorted(some).clip(max=len(others) - 1)] == some]
@@ -139,14 +139,14 @@ def _shared(some: Numbers, others: Numbers) -> Numbers:
 
 
 def says_same(statement: str, said: str) -> bool:
-    """Whether these words say what a statement reports, sentence by sentence. In doubt they do not."""
+    """Whether a text says the same as a statement, sentence by sentence. In doubt it does not."""
     heard = [sentence for sentence in split(said) if not is_question(sentence)]
     reported = split(statement)
     return bool(reported) and all(any(_says(one, sentence) for sentence in heard) for one in reported)
 
 
 def _says(statement: str, sentence: str) -> bool:
-    """Most of its words in their order, all its names and figures, and nothing that gives them another sense."""
+    """Whether a sentence has most words of a statement in order, all its names and numbers, and the same sense."""
     wanted, heard = _terms_in_order(statement), _terms_in_order(sentence)
     shared = [term for term in heard if term in wanted]
     told = {term for word in _TELLING.findall(statement[1:]) for term in analyse(word)} - _PARTIES
@@ -179,7 +179,7 @@ def _longest_in_order(places: Iterable[int]) -> int:
 
 
 def is_same_text(one: str, other: str) -> bool:
-    """Whether two texts differ in nothing but blanks, marks, the case and the form of letters."""
+    """Whether two texts differ only in blanks, punctuation, and the case and form of letters."""
     return one == other or _letters(one) == _letters(other)
 
 

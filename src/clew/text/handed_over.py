@@ -1,12 +1,11 @@
-"""Where a turn hands over what somebody else wrote: forwarded, announced, asked about, marked off, put in quotes.
+"""Finds the parts of a turn that somebody else wrote: forwarded, announced, asked about, marked off, put in quotes.
 
-Nobody tells a paste from speech by what it says, so only what the writer puts around it counts: marks that open and
-close, marks before each line, and the sentence that announces a text or asks about one. Marks say themselves where a
-text ends. Where words alone hand it over, nobody can tell, so nothing behind an announcement counts as said, and
-nothing before a request about "the above".
+The content of a paste does not tell it from speech, so only the signs around it count: marks that open and close, marks
+before each line, and the sentence that announces a text or asks about one. Marks show where a text ends. Words alone do
+not, so nothing behind an announcement counts as said, and nothing before a request about "the above".
 
-Marks are read first, and what they set apart is blotted out, so places stay the same. Words are then read side by side:
-no text can end, by what it says itself, what was announced before it.
+The steps for marks run first and blot out the text they find, so places stay the same. The steps for words then read
+the same text independently: no text can end, by its own content, a text that was announced before it.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from clew.text.printed import is_output
 Span: TypeAlias = tuple[int, int]
 
 _GONE = "\0"
-"""Stands for each character that an earlier step found; line ends stay."""
+"""Replaces each character that an earlier step found; line ends stay."""
 _VISIBLE = re.compile(r"[^\n]")
 _LOOKED_AHEAD = 5
 
 
 def handed_over(text: str) -> list[Span]:
-    """The places of what others wrote, in order and apart from each other."""
+    """The spans that others wrote, in order and without overlap."""
     seen = text.replace(_GONE, " ")
     found: list[Span] = []
     for step in _BY_MARKS:
@@ -72,12 +71,12 @@ _QUOTE = re.compile(r"^\s{0,8}(?:[-*•+]\s{1,4})?(?:>(?!\s{0,2}\d)|[＞|｜┃�
 _STILL_QUOTED = re.compile(r"^\s{0,8}>")
 _TABLE = re.compile(r"^\s{0,8}\|.{0,400}\|\s{0,4}$")
 _ASIDE = re.compile(r"^(?: {4}|\s{0,3}\t)|^\s{0,8}[—―]\s{0,8}\S")
-"""An indented line, or one behind a long dash: a quote, unless it is in a list or the writer leads up to it."""
+"""An indented line, or one behind a long dash: a quote, unless it is in a list or the writer introduces it."""
 _ITEM = re.compile(r"^\s{0,40}(?:[-*+•‣–]|\d{1,3}[.)]|\[[ xX]\])\s")
 _LEADS_UP = re.compile(r"[:：]\s{0,4}$")
 
 
-def _fenced(text: str) -> Iterator[Span]:
+def _find_fences(text: str) -> Iterator[Span]:
     """From a fence to the next one of its kind, or to the end."""
     fence, begun = "", 0
     for place, line in _lines(text):
@@ -94,9 +93,9 @@ def _fenced(text: str) -> Iterator[Span]:
         yield begun, len(text)
 
 
-def _quoted_lines(text: str) -> Iterator[Span]:
-    """Lines behind a quote mark, and lines that are set aside by an indent or a long dash. An indent in what a program
-    wrote is left to those who know its shape."""
+def _find_quoted_lines(text: str) -> Iterator[Span]:
+    """Lines behind a quote mark, and lines set apart by an indent or a long dash. An indent in program output is no
+    quote: `speech` judges it with the lines around it."""
     is_own = quoted = printed = False
     for place, line in _lines(text):
         if not line.strip():
@@ -146,7 +145,7 @@ _AROUND_CHARS = 200
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s|[。！？\n\0]")
 
 
-def _tagged(text: str) -> Iterator[Span]:
+def _find_tagged(text: str) -> Iterator[Span]:
     """From an opening tag to its closing one, whatever its name: on lines of its own, or around a whole sentence."""
     tags: dict[str, tuple[list[Span], list[Span]]] = {}
     for tag in _TAG.finditer(text):
@@ -159,9 +158,9 @@ def _tagged(text: str) -> Iterator[Span]:
 
 
 def _pairs(opened: list[Span], closed: list[Span]) -> Iterator[tuple[Span, Span]]:
-    """The outermost marks that belong together. Marks inside a text may be out of balance, and its writer may have
-    meant to end it early, so one that closes too much closes later, and what stays open ends with the last one. A mark
-    that may do both closes what is open."""
+    """The outermost pairs of marks. Marks inside a text may be out of balance, and its author may try to end it early.
+    So a surplus closing mark extends the pair before it, and an unclosed one ends at the last closing mark. A mark that
+    can both open and close closes an open pair."""
     opens, closes = set(opened), set(closed)
     depth, done = 0, -1
     first: Span | None = None
@@ -183,15 +182,15 @@ def _pairs(opened: list[Span], closed: list[Span]) -> Iterator[tuple[Span, Span]
 
 
 def _is_speech(text: str) -> bool:
-    """Whether quoted words are as long as a sentence, or are a short one. A Chinese sign weighs half a word."""
+    """Whether quoted words are as long as a sentence, or are a short one. A Chinese character counts as half a word."""
     some = text[:_AROUND_CHARS]
     least = _LEAST_IN_A_SENTENCE if _ENDS.search(text[-_LOOKED_AHEAD:]) else _LEAST_SAID
     weight = len(_LATIN_WORD.findall(some)) + len(_WIDE.findall(some)) / 2 + len(_HANGUL.findall(some)) / 2.5
     return weight >= least
 
 
-def _in_quotation_marks(text: str) -> Iterator[Span]:
-    """What stands in quotation marks, is as long as a sentence, and is asked about, told of, or all there is."""
+def _find_quotations(text: str) -> Iterator[Span]:
+    """Quotations as long as a sentence, if the words around them ask about them or report them, or there are none."""
     for opening, closing in _MARKS:
         opened = [mark.span() for mark in opening.finditer(text)]
         closed = [mark.span() for mark in closing.finditer(text)] if opened else []
@@ -224,7 +223,7 @@ _HEADER = re.compile(
 )
 """A line of a mail's head."""
 _PLACES = frozenset({"from", "to", "von", "an", "de", "à", "para"})
-"""Names of such lines that a journey has as well."""
+"""Names of such lines that a route has as well."""
 _MAIL = re.compile(
     r"^\s{0,4}(?:begin forwarded message:|[-_=]{3,40} ?(?:forwarded|original|weitergeleitet|ursprüngliche"
     r"|message (?:transféré|d'origine)|mensaje (?:reenviado|original)).{0,40}"
@@ -254,7 +253,7 @@ _PLACEHOLDER = re.compile(
 """A line that a program puts before what was pasted or forwarded."""
 
 
-def _mails_and_chats(text: str) -> Iterator[Span]:
+def _find_mails_and_chats(text: str) -> Iterator[Span]:
     """All from the head of a mail, the first line of a chat's log or the mark of a paste on."""
     lines = list(_lines(text))
     for at, (place, line) in enumerate(lines):
@@ -266,7 +265,7 @@ def _mails_and_chats(text: str) -> Iterator[Span]:
 
 
 def _begins_mail(lines: list[str]) -> bool:
-    """Whether lines begin with a mail's head: two at least, with an address or more than from where to where."""
+    """Whether lines begin with a mail's head: at least two of them, with an address or more than a start and a goal."""
     head = list(takewhile(bool, map(_HEADER.match, lines)))
     names = {header[1].casefold() for header in head if header is not None}
     has_address = any("@" in line for line in lines[: len(head)])
@@ -290,9 +289,9 @@ _CLAUSE_CHARS = 200
 _PARAGRAPH_END = re.compile(r"\n\s{0,40}\n")
 
 
-def _announced(text: str) -> Iterator[Span]:
-    """What a text is said to say, and all behind a clause that announces a text, unless marks follow, which say
-    themselves where it ends."""
+def _find_announced(text: str) -> Iterator[Span]:
+    """Reported text, and everything behind a clause that announces a text, unless marks follow: those show where it
+    ends."""
     lines = list(_lines(text))
     for at, (place, line) in enumerate(lines):
         if (told := words.told_from(line)) is not None:
@@ -305,7 +304,7 @@ def _announced(text: str) -> Iterator[Span]:
 
 
 def _announcements(line: str) -> Iterator[int]:
-    """Where clauses end that announce a text: at a colon, or with the line."""
+    """The ends of clauses that announce a text: at a colon, or at the end of the line."""
     colons = [found.end() for found in islice(_COLON.finditer(line), _COLONS_A_LINE)]
     for end in colons:
         clause = _last_clause(line[: end - 1])
@@ -322,14 +321,14 @@ def _last_clause(text: str) -> str:
 
 
 def _is_blotted_out(lines: list[str]) -> bool:
-    """Whether what comes next was found by its marks."""
+    """Whether an earlier step found the next text by its marks."""
     first = next((line for line in lines if line.strip()), "")
     return first.lstrip().startswith(_GONE)
 
 
 def _end_of_report(text: str, place: int) -> int:
-    """Where a report without quotation marks ends. One in small letters is a clause of the writer's own sentence; one
-    that begins like a sentence is the text itself. Scripts without capitals do not tell."""
+    """Where a report without quotation marks ends. A report in lower case is a clause of the writer's own sentence; one
+    with a capital is the text itself. In scripts without capitals it ends with the paragraph."""
     first = next((char for char in text[place : place + _AROUND_CHARS] if char.isalpha()), "")
     if first.isupper() or not first:
         return len(text)
@@ -337,8 +336,8 @@ def _end_of_report(text: str, place: int) -> int:
     return len(text) if end is None else end.end()
 
 
-def _asked_about(text: str) -> Iterator[Span]:
-    """What a request to work on a text points at: all before it, or all behind it."""
+def _find_asked_about(text: str) -> Iterator[Span]:
+    """The text that a request is about: everything before it, or everything behind it."""
     lines = list(_lines(text))
     in_all, before = _letters(text), 0
     for at, (place, line) in enumerate(lines):
@@ -359,5 +358,5 @@ def _letters(text: str) -> int:
 
 
 _Step: TypeAlias = Callable[[str], Iterator[Span]]
-_BY_MARKS: tuple[_Step, ...] = (_tagged, _in_quotation_marks, _fenced, _quoted_lines)
-_BY_WORDS: tuple[_Step, ...] = (_mails_and_chats, _announced, _asked_about)
+_BY_MARKS: tuple[_Step, ...] = (_find_tagged, _find_quotations, _find_fences, _find_quoted_lines)
+_BY_WORDS: tuple[_Step, ...] = (_find_mails_and_chats, _find_announced, _find_asked_about)

@@ -1,4 +1,4 @@
-"""The words with which people hand over a text: that announce it, ask about it, or tell what it says.
+"""The words with which people hand over a text: they announce it, ask about it, or report it.
 
 A text is named (an e-mail, a page, a comment) and shown (here it is, I got it, it says), or worked on (translate,
 summarise, what does it mean). Clauses that lay something down, as in "every e-mail" or "here is what I want", are the
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 Way: TypeAlias = Literal["back", "on", "near"]
-"""Where a request points: at what stands before it, at what follows, or at the nearest text."""
+"""Where a request points: at the text before it, at the text after it, or at the nearest text."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -29,7 +29,7 @@ _NOT_A_COMPOUND = (
     r"|just|my|our|her|his|your|some\w*|for|as|again|please|into|has|was|is|says?|said|reads|states|goes|sent|got"
     r"|received|came|[A-Z]\w+)\b))"
 )
-"""What follows names the text no further: an "email format" is no e-mail."""
+"""No further noun follows: an "email format" is no e-mail."""
 _EN_TEXT = rf"\b(?:{_NAMES})\b{_NOT_A_COMPOUND}"
 _DE_TEXT = (
     r"\b(?:e-?mail|mail|nachricht|brief|artikel|text|(?:web)?seite|website|dokument|beitrag|kommentar|bewertung|chat"
@@ -60,7 +60,7 @@ _KO_TEXT = (
     "|트윗|답장|답변|파일|공지|알림|카톡|문장|텍스트"
 )
 _TEXT = _any(_EN_TEXT, _DE_TEXT, _FR_TEXT, _ES_TEXT, _ZH_TEXT, _JA_TEXT, _KO_TEXT)
-"""Names a text that somebody can have written."""
+"""Names of texts that somebody can write."""
 
 _HERE = (
     r"\bhere(?:['’]s| is| are| comes?| you go)\b|\b(?:below|attached) (?:is|are)\b",
@@ -98,7 +98,7 @@ _LAYS_DOWN = _any(
     "いつも|必ず|常に|今後|これから|毎回|場合|ときは|時は|全て|すべて|ないで",
     "항상|언제나|절대|앞으로|매번|모든|때는|경우|마다|지 ?마",
 )
-"""Speaks of more than one text, or of a later one: a rule about texts hands over none."""
+"""Mentions several texts, or a later one: a rule about texts hands over none."""
 _WISHES = _any(
     r"\b(?:i|we)(?:['’]d| would)? (?:\w+ )?(?:want|like|prefer|need|expect|wish|decided|use)\b",
     r"\b(?:my|our) (?:\w+ )?(?:rules?|wish\w*|preferences?|conventions?|style|guidelines?|decisions?|requirements?)\b",
@@ -124,7 +124,7 @@ _WORK = _any(
     "訳し|翻訳|要約|校正|添削|まとめて",
     "번역|요약|교정|다듬어",
 )
-"""Works on the wording of a text."""
+"""Verbs for work on the wording of a text."""
 _READS = _any(
     r"\b(?:explain|analy[sz]e|review|check|correct|improve|edit|shorten|simplify|rewrite|answer|reply|respond|read"
     r"|look at)\b",
@@ -135,7 +135,7 @@ _READS = _any(
     "説明し|確認し|直し|返信し|読んで|見て",
     "설명|확인|고쳐|답장|읽어|봐",
 )
-"""Works with a text, but with other things as well, so the text must be named."""
+"""Verbs for work with a text, but with other things as well, so the text must be named."""
 _ASKS_MEANING = _any(
     r"\bwhat(?: does| do| did|['’]s|s| is)? (?:this|it|that|the above|all this)(?: \w+)?(?: even)? (?:mean|say"
     r"|saying|about)\b(?! for| to )",
@@ -241,13 +241,13 @@ _CAME = _any(rf"\b(?:got|received|found) (?:this|these) (?:\w+ )?(?:{_NAMES})\b"
 
 
 def points_at_text(line: str) -> bool:
-    """Whether a line that leads up to something leads up to a text of others."""
+    """Whether an introducing line introduces a text by others."""
     clause = line.strip().rstrip(":： ")
     return announces(clause) or _DEMONSTRATIVE.search(clause) is not None
 
 
 def _reads_text(sentence: str) -> bool:
-    """Whether it names a text and, in other words, what to do with it: a "review" is both."""
+    """Whether a clause names a text and, in other words, the work on it: a "review" is both."""
     text = _THIS_TEXT.search(sentence)
     if text is None:
         return False
@@ -273,7 +273,7 @@ _REQUEST_CHARS = 160
 
 
 def requests(line: str) -> Iterator[tuple[int, int, Way]]:
-    """The sentences of a line that ask for work on a text that stands elsewhere, with the way they point."""
+    """The sentences of a line that ask for work on a text elsewhere, with the direction they point."""
     for found in _SENTENCE.finditer(line):
         sentence = found[0].strip()
         if 0 < len(sentence) <= _REQUEST_CHARS and (way := _points(sentence)) is not None:
@@ -295,7 +295,7 @@ def _points(sentence: str) -> Way | None:
     return "near" if not works or _THIS_TEXT.search(sentence) or _NEAR.search(sentence) else None
 
 
-# --- what somebody says a text says ----------------------------------------------------------------------
+# --- reports of a text -----------------------------------------------------------------------------------
 
 _SAYS = _any(
     rf"\b(?:the|this|that|his|her|their|\w+['’]s) (?:\w+ )?(?:{_NAMES})(?: (?:from|by|on|in) [^,.:;!?]{{1,40}}?"
@@ -322,11 +322,11 @@ _SUPPOSES = _any(
 
 
 _OPENS_QUOTE = re.compile(r"[\"'“„«‹「『‘]")
-"""Quotation marks say themselves where they end."""
+"""Quotation marks show where they end."""
 
 
 def told_from(line: str) -> int | None:
-    """Where a line begins to tell, without a colon and without quotation marks, what some text says."""
+    """Where a line begins to report a text without a colon and without quotation marks."""
     found = _SAYS.search(line)
     if found is None or _SUPPOSES.search(line[max(found.start() - 60, 0) : found.start()]):
         return None
@@ -376,7 +376,7 @@ def asks_about_quote(before: str, behind: str) -> bool:
 
 
 def tells_of_speech(before: str, behind: str) -> bool:
-    """Whether the sentence around a quotation tells that somebody else said it."""
+    """Whether the sentence around a quotation says that somebody else said it."""
     if _LAYS_DOWN.search(before.strip()):
         return False
     return _THEY_SAY.search(before) is not None or _SAID_BEHIND.search(behind) is not None

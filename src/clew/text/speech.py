@@ -1,9 +1,8 @@
-"""The words that a turn's writer said, apart from what they pasted.
+"""Separates a writer's own words in a turn from the text they pasted.
 
 People paste logs, diffs, terminal screens and code into a turn, quote what others wrote, and hand over files by their
-path. Such parts are evidence: they can be found, but nobody said them. What is handed over shows by the words and marks
-around it; the rest is taken in blocks of lines between blank lines, and a block is pasted where most of its lines look
-like output.
+path. Such parts are evidence: a search finds them, but nobody said them. Words and marks show a text that is handed
+over. The rest is read in blocks between blank lines; a block is pasted where most of its lines look like output.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _SHORT_CHARS = 2000
 @dataclass(frozen=True, slots=True)
 class _Line:
     own: str
-    """What is left of it beside what is handed over."""
+    """The rest of the line, without the text that is handed over."""
     others: tuple[str, ...]
 
     @property
@@ -54,7 +53,7 @@ def quoted_words(text: str) -> str:
 
 
 def _read(text: str) -> tuple[str, str]:
-    """Remembers short texts: gate, guidance, facts and plans ask for the same turn one after the other."""
+    """Caches short texts: gate, guidance, facts and plans read the same turn one after the other."""
     return _read_short(text) if len(text) <= _SHORT_CHARS else _read_short.__wrapped__(text)
 
 
@@ -66,12 +65,12 @@ def _read_short(text: str) -> tuple[str, str]:
     return "\n\n".join(own).strip(), "\n".join(filter(None, parts))
 
 
-_Parted: TypeAlias = tuple[str, tuple[str, ...]]
-"""A line's own words, and what others wrote of it."""
+_SplitLine: TypeAlias = tuple[str, tuple[str, ...]]
+"""A line's own words, and the parts that others wrote."""
 
 
-def _blocks(text: str) -> Iterator[list[_Parted]]:
-    """The lines of a text, parted, in blocks that belong together."""
+def _blocks(text: str) -> Iterator[list[_SplitLine]]:
+    """The lines of a text, each split into own words and others', in blocks between blank lines."""
     pasted = False
     for is_blank, group in groupby(_lines(text), key=lambda line: line.is_blank):
         lines = list(group)
@@ -80,10 +79,10 @@ def _blocks(text: str) -> Iterator[list[_Parted]]:
             continue
         output = [is_output(line.own) for line in lines]
         pasted = _is_pasted(output, after_paste=pasted)
-        yield [_part(line, said=not (pasted or printed)) for line, printed in zip(lines, output, strict=True)]
+        yield [_split(line, said=not (pasted or printed)) for line, printed in zip(lines, output, strict=True)]
 
 
-def _part(line: _Line, *, said: bool) -> _Parted:
+def _split(line: _Line, *, said: bool) -> _SplitLine:
     if not said:
         return "", (line.own, *line.others)
     files = (found[0] for found in ATTACHED.finditer(line.own))
@@ -91,7 +90,7 @@ def _part(line: _Line, *, said: bool) -> _Parted:
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """The lines, each apart from what is handed over on it. The middle of a very long text counts as handed over."""
+    """The lines, each split from the text handed over in it. The middle of a very long text counts as handed over."""
     half = _READ_CHARS // 2
     if len(text) <= _READ_CHARS:
         yield from _without(text, handed_over(text))
@@ -125,5 +124,5 @@ def _without(text: str, spans: list[Span]) -> Iterator[_Line]:
 
 
 def _is_pasted(output: list[bool], *, after_paste: bool) -> bool:
-    """Most lines are output; fewer are enough where the block begins with some, or follows a paste."""
+    """Whether most lines are output. Fewer are enough where the block begins with output, or follows a paste."""
     return sum(output) * (4 if output[0] else 3 if after_paste else 2) > len(output)

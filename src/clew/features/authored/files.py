@@ -1,4 +1,4 @@
-"""Which Markdown files the operator pointed at, what each is called, and what is in them."""
+"""Finds, names and reads the Markdown files that the settings name."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SUFFIXES = (".md", ".markdown", ".mdx")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file by the name it goes by: short, stable, and without the private part of its path."""
+    """A file and its name: short, stable, and without the private part of its path."""
 
     path: Path
     name: str
     core: bool
-    """One of the agent's own documents, as opposed to an ordinary note."""
+    """Whether it is one of the agent's own documents, and no ordinary note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Content:
 
 
 Stamp = tuple[int, ...]
-"""Of a file, its time of change first; see `stamp`."""
+"""The state of a file, its modification time first; see `stamp`."""
 
 
 def core_files(config: Config) -> list[File]:
-    """The agent's own documents. One that is given twice, be it by way of a link, counts once."""
+    """The agent's own documents. One that is named twice, or also through a link, counts once."""
     given = (_resolve(config, path) for path in config.authored_files)
     distinct: dict[str, Path] = {}
     for path in given:
@@ -48,7 +48,7 @@ def core_files(config: Config) -> list[File]:
 
 
 def note_files(config: Config) -> list[File]:
-    """Every note, those in folders by their path below the folder. Hidden files and folders are passed over."""
+    """Every note; one in a folder is named by its path below that folder. Hidden files and folders are skipped."""
     core = core_files(config)
     known = {path for file in core for path in (file.path, Path(os.path.realpath(file.path)))}
     taken = {file.name for file in core}
@@ -68,23 +68,23 @@ def note_files(config: Config) -> list[File]:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Changes whenever the file may have changed; None where there is no file.
+    """A value that changes whenever the file may have changed; None where there is no file.
 
-    Copying and unpacking preserve times, so the time of change alone would not do.
+    Copying and unpacking preserve modification times, so those alone would not do.
     """
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError as error:  # it may be there; who reads it learns what is wrong
+    except OSError as error:  # it may exist; reading it will tell what is wrong
         return 0, error.errno or 0
     return status.st_mtime_ns, status.st_size, status.st_ctime_ns, status.st_ino
 
 
 def read_file(path: Path) -> Content:
-    """Raises InvalidInput, naming the file, where it cannot be used."""
+    """Raises InvalidInput, which names the file, where it cannot be used."""
     try:
-        if S_ISFIFO(path.stat().st_mode):  # it would keep its reader waiting
+        if S_ISFIFO(path.stat().st_mode):  # reading it would block
             raise InvalidInput(f"{path.name} cannot be read: it is a pipe")
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
@@ -99,7 +99,7 @@ def read_file(path: Path) -> Content:
 
 
 class Names:
-    """Documents by the names that links use for them."""
+    """Finds documents by the names that links use for them."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._known = frozenset(names)
@@ -108,7 +108,7 @@ class Names:
             self._by_bare_name.setdefault(_bare(name), name)
 
     def follow(self, source: str, link: str) -> str | None:
-        """The document a link leads to: by its path from the document that has it, else by its bare name."""
+        """The document that a link leads to: by its path relative to the source, else by its bare name."""
         target = os.path.normpath(PurePosixPath(source).parent / link)
         for candidate in (target, *(target + suffix for suffix in SUFFIXES)):
             if candidate in self._known:
@@ -124,7 +124,7 @@ def _bare(name: str) -> str:
 
 
 def _resolve(config: Config, given: str) -> Path:
-    """A path that is not absolute is meant from the data folder, where the settings lie."""
+    """A relative path starts at the data folder, which holds the settings."""
     path = Path(os.path.expanduser(given))
     return path if path.is_absolute() else Path(os.path.realpath(config.data_dir / path))
 
@@ -138,7 +138,7 @@ def _walk(root: Path) -> Iterator[Path]:
 
 
 def _short_names(paths: list[Path]) -> list[str]:
-    """The file's own name, with as many folders before it as it takes to tell it from the others."""
+    """The file names, each with as many parent folders as make it unique."""
     names = []
     for path in paths:
         others = {_last_parts(other, size) for other in paths if other != path for size in range(len(other.parts) + 1)}
@@ -147,13 +147,13 @@ def _short_names(paths: list[Path]) -> list[str]:
 
 
 def _free_name(path: Path, size: int, taken: Container[str]) -> str:
-    """The last `size` parts of a path, or as many more as it takes to be told from other names."""
+    """The last `size` parts of a path, or as many more as make the name unique."""
     while _last_parts(path, size) in taken and size < len(path.parts):
         size += 1
     return _last_parts(path, size)
 
 
 def _last_parts(path: Path, size: int) -> str:
-    """A name of a file may be any bytes; what is not text in it is shown as such."""
+    """The last parts of a path. A file name may be any bytes; those that are no text are replaced."""
     name = "/".join(path.parts[-size:]).lstrip("/")
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,13 +1,13 @@
 """Operator-written Markdown as an ordered list of nodes, each in one tier.
 
 The nodes tile the document: joined, their texts are the document, byte for byte. A node starts with
-the line its block starts on and holds everything up to the next node, so that blank lines belong to
-the node before them; blank lines that open a document are a node of their own. The outermost block
+the line its block starts on and extends to the next node, so blank lines belong to the node before
+them; blank lines that open a document are a node of their own. The outermost block
 decides: a list inside a block quote is quoted, a block quote inside a list belongs to its item. Every
 list item is a node, without the items nested in it.
 
-A CommonMark parser finds the blocks. Its inline phase, which no tier depends on and which takes seconds
-on hostile text, is not run, and a document of very many lines is split at blank lines without it.
+A CommonMark parser finds the blocks. Its inline phase does not run: no tier depends on it, and on
+hostile text it takes seconds. A document of very many lines is not parsed, but split at blank lines.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _ITEM = re.compile(r"[ \t]{0,20}-[ \t]{1,20}(.*)", re.DOTALL)
 
 
 def count_lines(lines: Sequence[str]) -> int:
-    """How many lines from the first on are front matter, its marks included; 0 where there is none.
+    """The number of lines of front matter, with its delimiters; 0 where there is none.
 
-    A rule (`---`) may open a text as well, so what follows the mark has to look like an entry.
+    A horizontal rule (`---`) may open a text as well, so the next line has to look like an entry.
     """
     closings = _CLOSINGS.get(lines[0].removeprefix("\ufeff").rstrip()) if lines else None
     if closings is None:
@@ -55,7 +55,7 @@ def count_lines(lines: Sequence[str]) -> int:
 
 
 def choices(lines: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What the `clew-` keys say: names of kinds by the rest of the key. Raises InvalidInput on a key given twice."""
+    """The values of the `clew-` keys: names of kinds, by the rest of the key. Raises InvalidInput on a repeated key."""
     found: dict[str, tuple[str, ...]] = {}
     for place, line in enumerate(lines):
         entry = _CHOICE.match(line)
@@ -102,7 +102,7 @@ class Kind(StrEnum):
 
 
 RULE_ITEM = "rule_item"
-"""May be one of the hard kinds: list items that state a rule, and no others."""
+"""A value for the hard kinds: only those list items that state a rule."""
 
 DEFAULT_HARD_KINDS = frozenset({Kind.LIST_ITEM.value, Kind.FRONT_MATTER.value})
 
@@ -173,7 +173,7 @@ def parse(text: str, hard_kinds: Iterable[str] = DEFAULT_HARD_KINDS) -> Document
 
 _CHOOSABLE = frozenset(Kind) | {RULE_ITEM}
 _READ_KINDS = frozenset({Kind.FRONT_MATTER, Kind.LIST_ITEM, Kind.BLOCK_QUOTE, Kind.PARAGRAPH})
-"""Kinds that hold prose addressed to someone, as far as a parser can tell."""
+"""Kinds that hold prose for a reader, as far as a parser can tell."""
 
 _NOTHING = Reading((), ())
 _MAX_NAMED = 8
@@ -181,7 +181,7 @@ _MAX_NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Which kinds are in which tier, where it was said."""
+    """The kinds that front matter or settings put into each tier."""
 
     hard: frozenset[str]
     soft: frozenset[str] = frozenset()
@@ -225,7 +225,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Where a node starts, and what it is."""
+    """The first line and the kind of a node."""
 
     line: int
     kind: Kind
@@ -248,12 +248,12 @@ _LEAF_KINDS = {
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    """Definitions of link targets count as text, so that every line but a blank one belongs to a block."""
+    """A parser that reads definitions of link targets as text, so every line but a blank one belongs to a block."""
     return MarkdownIt("commonmark").enable("table").disable("reference")
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
-    """Every block that makes a node, in order; several may start on one line."""
+    """The blocks that become nodes, in order; several may start on one line."""
     source = "\n".join(line.rstrip("\r\n") for line in lines).replace("\0", "\ufffd").removeprefix("\ufeff")
     tokens: list[Token] = []
     _parser().block.parse(source, _parser(), {}, tokens)
@@ -297,7 +297,7 @@ def _plain_blocks(lines: Sequence[str]) -> Iterator[_Block]:
 
 
 def _nodes(lines: Sequence[str], blocks: Iterable[_Block], choice: _Choice | None) -> Iterator[Node]:
-    """One node from each line on which a block starts to the next such line; without a choice, all is lore."""
+    """One node for each line on which a block starts, up to the next such line. Without a choice, all are lore."""
     innermost = {block.line: block for block in blocks}
     starts = sorted(innermost.keys() | ({0} if lines else set()))
     offsets = [0, *accumulate(len(line.encode("utf-8", "surrogatepass")) for line in lines)]

@@ -1,8 +1,7 @@
-"""Authored context at work: files are read when they change, their nodes stored by tier, rules kept at hand.
+"""Serves authored context: reads files when they change, stores their nodes by tier, keeps the rules in memory.
 
-The store is the cache. A document's nodes are in `authored:hard`, `authored:soft` and
-`authored:variant` with the hash of the content they were parsed from; a file whose content is known is
-not parsed again, in this process or the next.
+The store is the cache. A document's nodes are in `authored:hard`, `authored:soft` and `authored:variant`; the
+catalogue holds the hash of the content they come from. No process parses a file again whose content is known.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ from clew.storage.paging import every_member
 from clew.storage.protocol import NewRecord, Place, Task
 
 COLLECTION_OF_TIER = {Tier.HARD: HARD, Tier.SOFT: SOFT, Tier.LORE: LORE}
-"""One entry a document: which content its stored nodes are of."""
+"""The collection of each tier."""
 
 NOTES_CHECK_SECONDS = 1.0
-"""How often folders of notes are looked through; the agent's own documents are looked at every time."""
+"""How often Clew lists the folders of notes; it checks the agent's own documents every time."""
 
 NOTES_A_TIME = 8
-"""Notes that are read at once, beside other work."""
+"""How many notes one step reads, so that other work goes on."""
 
 _UNSEARCHED = frozenset({Kind.HEADING, Kind.RULE, Kind.OTHER})
 """Lore of these kinds says nothing by itself; headings are part of the text under them."""
 
 _JOINT_TOKENS = 1
-"""What putting two texts together may add to their counts."""
+"""How many tokens joining two texts may add."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A node that every context has, or those that it fits."""
+    """A hard or soft node, ready for a context."""
 
     ref: str
     document: str
@@ -57,7 +56,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """All rules, in the order of the settings and of their documents, and what could not be read."""
+    """All rules, in the order of the settings and of their documents, and the files that could not be read."""
 
     hard: tuple[Piece, ...] = ()
     soft: tuple[Piece, ...] = ()
@@ -72,7 +71,7 @@ class _Held:
     digest: str = ""
     kinds: tuple[str, ...] = ()
     looked_at: tuple[Stamp, tuple[str, ...]] | None = None
-    """The file's stamp and the hard kinds when it was last read, whatever came of it."""
+    """The file's stamp and the hard kinds at the last attempt to read it."""
     hard: list[Piece] = field(default_factory=list)
     soft: list[Piece] = field(default_factory=list)
     node_count: int = 0
@@ -81,15 +80,15 @@ class _Held:
     conflicts: tuple[str, ...] = ()
     trouble: str | None = None
 
-    def stands_in(self, text: str) -> bool:
-        """Whether every rule is what the file says at its place: a store may have been tampered with."""
+    def matches(self, text: str) -> bool:
+        """Whether the file has every rule at its place, word for word: somebody may have tampered with the store."""
         data = text.encode("utf-8")
         return all(data.startswith(piece.text.encode("utf-8"), piece.start) for piece in (*self.hard, *self.soft))
 
 
 @serves(LoadAuthored)
 def load_authored(parts: Parts, request: LoadAuthored) -> AuthoredReport:
-    """Read what changed. Raises InvalidInput where hard text is over its share of the budget."""
+    """Reads the files that changed. Raises InvalidInput where hard text is over its share of the budget."""
     shelf = parts.state(Library).current(every_note=request.notes)
     trouble = over_share(parts, shelf.hard, parts.config.budget_tokens)
     if trouble is not None:
@@ -98,7 +97,7 @@ def load_authored(parts: Parts, request: LoadAuthored) -> AuthoredReport:
 
 
 def over_share(parts: Parts, hard: Sequence[Piece], total: int) -> str | None:
-    """Which document's hard text is too much for a budget, with both figures; None where all is well."""
+    """The document whose hard text is too much for a budget, with both figures; None where it all fits."""
     limit = portion(total, parts.config.authored_hard_share)
     used = 0
     for piece in hard:
@@ -126,11 +125,11 @@ class Library:
         self._notes_troubles: list[str] = []
         self._listing_troubles: list[str] = []
         self._waiting: list[tuple[File, Stamp]] = []
-        """Notes that changed and are not taken in yet."""
+        """Changed notes that are not read yet."""
         self._latest = Shelf()
 
     def take_in_notes(self, deadline: float = 0.0) -> int:
-        """Of the notes that changed, a few; with a deadline, all that it leaves time for. How many are left."""
+        """Reads a few of the changed notes; with a deadline, as many as time allows. Returns how many are left."""
         if deadline:
             self._notes_looked_at = float("-inf")
         self.current()
@@ -140,12 +139,12 @@ class Library:
 
     @property
     def latest(self) -> Shelf:
-        """The rules as they were when they could last be read."""
+        """The rules of the last call of `current`."""
         return self._latest
 
     def current(self, *, every_note: bool = False) -> Shelf:
-        """The rules as the files say now. Of notes that changed, only a few are taken in at a time, unless all are
-        asked for: a large folder must not hold up a context."""
+        """The rules, after a check of the files. Without `every_note` it reads only a few of the changed notes: a large
+        folder must not delay a context."""
         config = self._parts.config
         with self._lock:
             if not config.authored_files and not config.authored_notes and self._loaded and not self._held:
@@ -159,7 +158,7 @@ class Library:
             return self._latest
 
     def lead_of(self, source: str, link: str) -> str | None:
-        """The id, among the lore, of the node that opens the document a link leads to."""
+        """The id of the first lore node of the document that a link leads to."""
         with self._lock:
             name = self._names.follow(source, link)
             held = None if name is None or name == source else self._held.get(name)
@@ -184,19 +183,19 @@ class Library:
     # --- under the lock ----------------------------------------------------------------------------------
 
     def _load_catalogue(self) -> None:
-        """What earlier processes stored; its files are compared with it by content."""
+        """Loads what earlier processes stored; a comparison by content then tells which files have changed."""
         if self._loaded:
             return
         rules = {name: {record.id: record for record in every_member(self._parts.store, name)} for name in (HARD, SOFT)}
         for entry in every_member(self._parts.store, CATALOGUE):
-            held = self._held[entry.id] = _held_of(entry)
+            held = self._held[entry.id] = _read_entry(entry)
             for (name, records), pieces in zip(rules.items(), (held.hard, held.soft), strict=True):
                 ids = (_node_id(entry.id, ordinal) for ordinal in range(held.node_count))
                 pieces += [_piece(self._parts, Place(name, id_), records[id_]) for id_ in ids if id_ in records]
         self._loaded = True
 
     def _look_at_notes(self, core: Sequence[File], at_most: int | None) -> None:
-        """Goes on where the last look ended; a new one lets go of documents that are no longer pointed at."""
+        """Goes on where the last look ended. A new look drops the documents that the settings no longer name."""
         if not self._waiting:
             self._list_notes(core)
         taken = self._waiting if at_most is None else self._waiting[:at_most]
@@ -210,11 +209,11 @@ class Library:
             self._notes_troubles = self._listing_troubles + self._troubles(self._notes)
 
     def _list_notes(self, core: Sequence[File]) -> None:
-        """Which notes there are, and which of them have changed."""
+        """Lists the notes, and queues those that have changed."""
         try:
             self._notes = note_files(self._parts.config)
             self._listing_troubles = []
-        except InvalidInput as error:  # the notes that are known stay
+        except InvalidInput as error:  # known notes stay
             self._listing_troubles = [error.message]
             return
         stamps = [(file, stamp(file.path)) for file in self._notes]
@@ -244,17 +243,17 @@ class Library:
         held.trouble = None
         try:
             content = read_file(file.path)
-            if (_digest(file, content), kinds) != (held.digest, held.kinds) or not held.stands_in(content.text):
+            if (_digest(file, content), kinds) != (held.digest, held.kinds) or not held.matches(content.text):
                 held = _store(self._parts, held, parse(content.text, kinds), content, found[0] // 1_000_000)
                 self._held[file.name] = held
-        except (InvalidInput, TooLarge) as error:  # the rules it had stay in force
+        except (InvalidInput, TooLarge) as error:  # its earlier rules stay in force
             named = error.message.startswith(file.path.name)
             said = error.message.removeprefix(file.path.name) if named else f" cannot be used: {error.message}"
             held.trouble = file.name + said
         held.looked_at = (found, kinds)
 
     def _drop(self, names: Iterable[str]) -> None:
-        """Documents that are gone, or no longer pointed at."""
+        """Removes documents that are gone, or that the settings no longer name."""
         for name in names:
             held = self._held.get(name)
             if held is not None and (held.digest or held.node_count):
@@ -278,12 +277,13 @@ class Library:
 
 
 def _digest(file: File, content: Content) -> str:
-    """What a document is compared by. Notes that were stored before notes were judged are read once more."""
+    """The hash that a document is compared by. The prefix makes Clew read notes again that an older version stored
+    without judging them."""
     return content.digest if file.core else f"judged {content.digest}"
 
 
 def _store(parts: Parts, held: _Held, document: Document, content: Content, ts_ms: int) -> _Held:
-    """Write a document's nodes in place of those it had; the document as it is known from now on."""
+    """Replaces a document's nodes in the store; returns its new state."""
     file = held.file
     records = [
         _record(parts, file, node, ordinal, ts_ms)
@@ -313,12 +313,12 @@ def _store(parts: Parts, held: _Held, document: Document, content: Content, ts_m
 
 
 def _mark_unfinished(parts: Parts, held: _Held, node_count: int) -> None:
-    """Whoever finds a document so marked, after a crash, writes it again, whatever its file says by then."""
+    """Marks a document as half written, so that after a crash it is written again, whatever its file then says."""
     parts.store.put([_entry(parts, replace(held, digest="", node_count=node_count))])
 
 
 def _entry(parts: Parts, held: _Held) -> NewRecord:
-    """A document's line of the catalogue."""
+    """A document's entry in the catalogue."""
     metadata = {
         "hash": held.digest,
         "core": held.file.core,
@@ -364,7 +364,7 @@ def _record(parts: Parts, file: File, node: Node, ordinal: int, ts_ms: int) -> N
 
 
 def _remove_nodes(parts: Parts, name: str, count: int, keep: Iterable[Place] = ()) -> None:
-    """Of the nodes a document had, those that it has no longer."""
+    """Removes the nodes that a document no longer has."""
     kept = set(keep)
     for collection in COLLECTION_OF_TIER.values():
         had = (Place(collection, _node_id(name, ordinal)) for ordinal in range(count))
@@ -377,10 +377,10 @@ def _node_id(name: str, ordinal: int) -> str:
     return f"{name}#{ordinal}"
 
 
-def _held_of(entry: Record) -> _Held:
-    """From the catalogue. The path is not known yet, and no stamp fits, so the file is read once and compared.
+def _read_entry(entry: Record) -> _Held:
+    """A document from the catalogue. It has no path and no stamp yet, so its file is read once and compared.
 
-    An entry that cannot be read counts as one of a document that is not finished.
+    An unreadable entry counts as that of an unfinished document.
     """
     data = entry.metadata
     file = File(path=Path(), name=entry.id, core=bool(data.get("core")))
@@ -416,4 +416,4 @@ def _take_in_some(parts: Parts, pace: Pace) -> bool:
 
 
 WORKER = Worker(_take_in_some)
-"""Reads notes while nobody waits; what they say then waits for its vectors like anything else."""
+"""Reads notes while no caller waits. Their records then wait for vectors like any other."""

@@ -34,7 +34,7 @@ class _Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _ServerEmbedder(ABC):
-    """The base of both kinds. It asks the server nothing before the first use."""
+    """The base of both kinds. It sends nothing to the server before the first use."""
 
     _path: str
 
@@ -55,7 +55,7 @@ class _ServerEmbedder(ABC):
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """The model's name and dimensions: a server does not tell the hash of its weights."""
+        """The model's name and dimensions: a server does not give the hash of its weights."""
         digest = hashlib.sha256(f"{self._model}\x00{self._dimensions}".encode()).hexdigest()
         return EmbedderIdentity(family=self._model, dimensions=self._dimensions, normalised=True, weights_hash=digest)
 
@@ -80,7 +80,7 @@ class _ServerEmbedder(ABC):
 
     @abstractmethod
     def _answer(self, question: Mapping[str, Any]) -> list[list[float]]:
-        """The vectors the server gives, in the order of the texts."""
+        """The server's vectors, in the order of the texts."""
 
     @cached_property
     def _dimensions(self) -> int:
@@ -104,7 +104,7 @@ class _ServerEmbedder(ABC):
         return profile
 
     def _ask(self, texts: Sequence[str]) -> list[Vectors]:
-        answers = self._answer({"model": self._model, "input": [_sendable(text) for text in texts]})
+        answers = self._answer({"model": self._model, "input": [_make_sendable(text) for text in texts]})
         if len(answers) != len(texts):
             raise EmbedderFailed(f"the embedding server gave {len(answers)} vectors for {len(texts)} texts")
         vectors = [np.array(values, np.float64).astype(np.float32) for values in answers]
@@ -147,7 +147,7 @@ class _OllamaAnswer(msgspec.Struct):
     embeddings: list[list[float]]
 
 
-def _sendable(text: str) -> str:
+def _make_sendable(text: str) -> str:
     """Servers refuse empty texts and broken characters; a dash replaces those without any letter."""
     sound = replace_surrogates(text[:_TEXT_LIMIT_CHARS])
     return sound if sound.strip() else "-"
@@ -161,7 +161,7 @@ def _read_profile(path: Path) -> _Profile | None:
 
 
 def _write_profile(path: Path, profile: _Profile) -> None:
-    """Keeping it saves requests at the next start; a folder that cannot be written is no failure."""
+    """Saves the requests at the next start. A folder that cannot be written is no failure."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

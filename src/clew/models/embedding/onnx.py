@@ -19,11 +19,11 @@ from clew.models.runtime import onnx_runtime, open_session, open_tokenizer
 from clew.text.letters import mostly_latin, replace_surrogates
 
 _CHARS_PER_TOKEN_LIMIT = 32
-"""Text beyond this many characters for each token of the limit cannot matter; it is not tokenised at all."""
+"""Characters for each token of the limit; text beyond them cannot matter and is not tokenised."""
 
 
 MANY_TEXTS = 8
-"""One more core helps for each group of this many waiting texts. Fewer are soon done, and leave it to a caller."""
+"""One more core helps for each group of this many waiting texts. Fewer are soon done, and leave the core to callers."""
 
 
 class OnnxEmbedder:
@@ -31,7 +31,7 @@ class OnnxEmbedder:
 
     Texts run one by one. An int8 model scales its activations over the whole batch, so in a batch a
     text's vector would depend on its neighbours (down to a cosine of 0.994 with itself). One by one
-    the same text has the same vector always, nothing is padded and memory stays flat. Where many wait, every
+    the same text has the same vector always, nothing is padded and memory stays flat. With many texts waiting, every
     core takes one text at a time, which is as fast as a batch.
     """
 
@@ -75,7 +75,7 @@ class OnnxEmbedder:
             return []
 
     def _embed_waiting(self, waiting: deque[tuple[Vectors, str]]) -> None:
-        """Take one text after the other until none is left."""
+        """Embeds one text after the other until none is left."""
         while True:
             try:
                 row, text = waiting.popleft()

@@ -1,4 +1,4 @@
-"""Every embedder hands out unit vectors, whatever came in."""
+"""Makes unit vectors: every embedder returns those, whatever its input."""
 
 from __future__ import annotations
 

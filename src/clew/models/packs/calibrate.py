@@ -49,7 +49,7 @@ def measure_calibration(
 
 
 class _Sides:
-    """The sentences as one way of embedding sees them."""
+    """The vectors of the sentences by one way of embedding."""
 
     def __init__(self, texts: CalibrationTexts, embed: Callable[[Sequence[str]], Vectors]) -> None:
         self.unrelated = embed(texts.unrelated)

@@ -1,7 +1,7 @@
 """Installs model packs: builds the default one, or takes over a folder.
 
-A pack is made beside its place, verified, and moved there in one step, so a pack that can be seen is
-whole. A build that was interrupted goes on where it stopped.
+A pack is built beside its place, verified, and moved there in one step, so a visible pack is whole. An
+interrupted build goes on where it stopped.
 """
 
 from __future__ import annotations

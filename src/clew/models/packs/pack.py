@@ -2,8 +2,8 @@
 
 `model.onnx` holds the weights, `tokenizer.json` the vocabulary, and `pack.json` says how to use them
 and what their bytes must be. A pack has no absolute paths in it, so it can be copied from machine to
-machine. Loading one compares the hash of each file with the recorded one. A process reads a file once for that, until
-the file changes; `verify` reads every byte.
+machine. Loading one compares the hash of each file with the recorded one. A process reads a file
+for that once, and again after a change; `verify` reads every byte.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 def packs_dir() -> Path:
-    """Where installed packs live: `CLEW_PACKS`, or one folder of the user, shared by all stores."""
+    """The folder of installed packs: `CLEW_PACKS`, or one folder of the user, shared by all stores."""
     given = os.environ.get("CLEW_PACKS")
     if given:
         return Path(given).expanduser()
@@ -86,7 +86,7 @@ class Pack:
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Covers all that shapes a vector: both files, the pooling, the prefixes and the cut."""
+        """Covers everything that shapes a vector: both files, the pooling, the prefixes and the token limit."""
         manifest = self.manifest
         parts = [f"{file.name}:{file.sha256}" for file in sorted(manifest.files, key=lambda f: f.name)]
         parts += [manifest.pooling, manifest.query_prefix, manifest.passage_prefix, str(manifest.max_tokens)]
@@ -117,7 +117,7 @@ def load_pack(folder: Path) -> Pack:
 
 
 def verify_pack(pack: Pack) -> None:
-    """Read every byte of the pack and compare it with the manifest."""
+    """Reads every byte of the pack and compares it with the manifest."""
     for file in pack.manifest.files:
         if sha256_of(pack.folder / file.name) != file.sha256:
             raise _damaged(pack, f"{file.name} does not have its recorded content")
@@ -162,7 +162,7 @@ def describe_file(path: Path) -> PackFile:
 
 
 def _known_hash(path: Path) -> str:
-    """A program can set back the time of a write, and not that of the last change."""
+    """The cached hash of a file. A program can set back the modification time of a file, but not the change time."""
     try:
         status = path.stat()
         return _hash_of_state(

@@ -57,7 +57,7 @@ def downloads_dir() -> Path:
 
 
 def fetch_wheel(wheel: Wheel, downloads: Path, progress: Progress) -> Path:
-    """The wheel's file: the kept one if its bytes are right, else a fresh download."""
+    """The wheel's file: the stored one if its bytes are right, else a fresh download."""
     kept = downloads / wheel.file_name
     if kept.is_file() and sha256_of(kept) == wheel.sha256:
         return kept
@@ -108,7 +108,7 @@ def _progress_style(pip_version: str) -> str:
 
 
 def follow_pip(lines: Iterable[str], progress: Progress) -> list[str]:
-    """Report the bytes pip counts, and keep its last other lines for an explanation."""
+    """Reports the bytes that pip counts, and keeps its last other lines for an explanation."""
     kept: deque[str] = deque(maxlen=60)
     for line in lines:
         counted = re.fullmatch(r"Progress (\d+) of (\d+)", line.strip())
@@ -200,7 +200,7 @@ def _extract_inner(file: IO[bytes], member: Member, target: Path) -> None:
 
 
 def _copy_exactly(file: IO[bytes], member: Member, target: Path) -> None:
-    """Read at most one byte more than expected: enough to know, too little to fill a disk."""
+    """Reads at most one byte more than expected: enough to notice, too little to fill a disk."""
     digest = hashlib.sha256()
     left_bytes = member.size_bytes + 1
     with target.open("wb") as output:

@@ -1,4 +1,4 @@
-"""A folder under construction: finished files are kept between runs, half-made ones are made again."""
+"""A folder under construction: finished files are kept between runs, partial ones are built again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Workshop:
         folder.mkdir(parents=True, exist_ok=True)
 
     def make(self, name: str, build: Callable[[Path], None]) -> Path:
-        """The named file. `build` writes to the path it is given, which becomes the file when it is done."""
+        """The named file. `build` writes to the path it is given; once it is done, that becomes the file."""
         path = self.folder / name
         if path.is_file() and self._record.files.get(name) == sha256_of(path):
             return path

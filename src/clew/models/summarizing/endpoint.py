@@ -15,11 +15,11 @@ from clew.models.tokens import EstimatingCounter
 
 _ANSWER_LIMIT_BYTES = 1 << 20
 _WINDOW_TOKENS = (4_096, 8_192, 16_384, 32_768, 65_536)
-"""The windows asked of a server that must be told one. Few, because it loads the model anew for each."""
+"""Window sizes for a server that must be told one. Few, because the server loads the model anew for each."""
 
 
 class _ServerSummarizer(ABC):
-    """The base of both kinds. It asks the server nothing before the first use."""
+    """The base of both kinds. It sends nothing to the server before the first use."""
 
     _kind: str
     _path: str
@@ -41,7 +41,7 @@ class _ServerSummarizer(ABC):
         return f"{self._kind}:{self._model}"
 
     def summarise(self, transcript: str, *, earlier: str, max_tokens: int) -> Abstract:
-        """A server does not say how sure it is."""
+        """Asks the server for a summary. A server gives no confidence."""
         return Abstract(self._answer(chat_messages(transcript, earlier, max_tokens), max_tokens))
 
     def close(self) -> None:
@@ -49,7 +49,7 @@ class _ServerSummarizer(ABC):
 
     @abstractmethod
     def _answer(self, messages: list[dict[str, str]], max_tokens: int) -> str:
-        """The text the server gives."""
+        """The text of the server's answer."""
 
 
 class OpenAiSummarizer(_ServerSummarizer):

@@ -13,7 +13,7 @@ from clew.errors import InvalidInput, NotFound
 
 ENCODER_FILE, DECODER_FILE, TOKENIZER_FILE = "encoder_model.onnx", "decoder_model.onnx", "tokenizer.json"
 SETTINGS_FILES = ("config.json", "generation_config.json")
-"""Where both files have a setting, the second wins."""
+"""Where both files have a setting, that of the second counts."""
 
 _SETTINGS_LIMIT_BYTES = 1 << 20
 _DEFAULT_POSITIONS = 512
@@ -39,7 +39,7 @@ class Seq2SeqFolder:
 
 
 def read_folder(folder: Path) -> Seq2SeqFolder:
-    """The model in a folder; raises NotFound without its files, InvalidInput where they do not say enough."""
+    """The model in a folder. Raises NotFound without its files, InvalidInput where their settings are incomplete."""
     models = folder if (folder / ENCODER_FILE).is_file() else folder / "onnx"
     files = (models / ENCODER_FILE, models / DECODER_FILE, folder / TOKENIZER_FILE)
     if not all(file.is_file() for file in files):

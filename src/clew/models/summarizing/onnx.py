@@ -21,7 +21,7 @@ from clew.models.summarizing.text import whole_sentences
 _MOST_PARTS = 8
 """A transcript that would be read in more parts than this is refused: little of each would be left."""
 _CHARS_PER_TOKEN_LIMIT = 16
-"""A transcript with more characters than this for every token that can be read is not even tokenised."""
+"""Characters for each token that the model can read; a longer transcript is not even tokenised."""
 
 _ENCODER_INPUTS = {"input_ids", "attention_mask"}
 _DECODER_INPUTS = {"input_ids", "encoder_hidden_states", "encoder_attention_mask"}
@@ -86,7 +86,7 @@ class OnnxSummarizer:
         return _open_part(self._folder.decoder, _DECODER_INPUTS)
 
     def _parts(self, transcript: str) -> list[str]:
-        """The transcript in pieces of whole lines that the model reads at once."""
+        """The transcript in parts of whole lines, each short enough to be read at once."""
         self._tokenizer.no_truncation()
         room = max(self._folder.positions - len(self._tokenizer.encode(self._folder.prefix).ids), 1)
         parts: list[list[str]] = []
@@ -127,13 +127,13 @@ class OnnxSummarizer:
         return whole_sentences(self._text(tokens)), chances
 
     def _run(self, session: Any, feeds: dict[str, Any]) -> Any:
-        """The first output, from those of the inputs that the model takes."""
+        """Runs a model with those of the inputs that it takes; returns its first output."""
         taken = {item.name for item in session.get_inputs()}
         given = {name: feeds[name] for name in feeds if name in taken}
         return session.run([session.get_outputs()[0].name], given, self._run_options)
 
     def _read(self, part: str) -> list[int]:
-        """The tokens of a part; never more than fit, even where lines make more tokens together than alone."""
+        """The tokens of a part, cut to the limit: lines may make more tokens together than alone."""
         self._tokenizer.enable_truncation(self._folder.positions)
         ids: list[int] = self._tokenizer.encode(self._folder.prefix + part).ids
         return ids
@@ -156,7 +156,7 @@ class OnnxSummarizer:
 
 
 def _find_repeats(tokens: Sequence[int], length: int) -> list[int]:
-    """The tokens that would now complete a run of this length for the second time."""
+    """The tokens that would now repeat a run of this length."""
     if length < 1 or len(tokens) < length:
         return []
     ending = list(tokens[len(tokens) - length + 1 :])
@@ -165,7 +165,7 @@ def _find_repeats(tokens: Sequence[int], length: int) -> list[int]:
 
 
 def _open_part(path: Path, inputs: set[str]) -> Any:
-    """Opens the encoder or the decoder. It leaves half of the cores to others."""
+    """Opens the encoder or the decoder, on half of the cores."""
     session = open_session(path, SummarizerFailed, threads=max((os.cpu_count() or 1) // 2, 1))
     unknown = sorted({item.name for item in session.get_inputs()} - inputs)
     if unknown:
