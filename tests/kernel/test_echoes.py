@@ -157,6 +157,17 @@ def test_a_long_row_of_accents_takes_no_longer_than_other_text() -> None:
     assert not len(runs_of(text))
 
 
+def test_a_reply_is_compared_with_a_captured_outcome_that_no_harvest_has_taken_in(memory: Memory) -> None:
+    long = [f"Line {number} of the page, which is about herons." for number in range(600)]
+    outcome = {"outcome": [{"body": "\n".join([*long[:300], PAGE, *long[300:]])}]}
+    memory.capture(Event(text="fetched a page", tool="fetch", payload=outcome, session_id="s", user_id="u"))
+    said = memory.ingest("s", "assistant", f"I read it. {OWN} It says: {PAGE}", user_id="u").id
+    assert memory.get("session_raw:s", said).records[0].trust == "untrusted"
+    memory.harvest()
+    assert memory.flush().ok
+    assert memory.call(Pack(query=QUERY, user_id="u")).bundle_text == "", "only the beginning of the page is at hand"
+
+
 OWN = "Kestrel has its invoices paid by hand, which we should change before the summer."
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from clew.api import Event, Export, Import, Message, Pack
+from clew.chat import Chat
 from clew.engine import Memory
 from clew.text.echoes import runs_of
 from clew.text.sentences import split
@@ -69,6 +70,18 @@ def _reply_to_a_captured_outcome(memory: Memory, number: int, text: str) -> None
     memory.ingest(f"s{number}", "assistant", f"It says: {text}", user_id="u")
 
 
+def _reply_to_the_payload_of_an_outcome(memory: Memory, number: int, text: str) -> None:
+    outcome = {"input": {"url": "https://pages.example"}, "outcome": [{"body": text}]}
+    memory.capture(Event(text="fetched a page", tool="fetch", payload=outcome, session_id=f"s{number}", user_id="u"))
+    memory.harvest()
+    memory.ingest(f"s{number}", "assistant", f"It says: {text}", user_id="u")
+
+
+def _in_a_chat(memory: Memory, number: int, text: str) -> None:
+    with Chat(memory, session_id=f"s{number}", user_id="u", complete=lambda _: f"It says: {text}") as chat:
+        chat.send("What does the page say?\n\n```\n" + text + "\n```")
+
+
 def _quoted_and_repeated(form: str) -> Way:
     def come_in(memory: Memory, number: int, text: str) -> None:
         quoted = "\n> ".join(text.splitlines())
@@ -110,6 +123,8 @@ WAYS: dict[str, Way] = {
     "a reply with a call": _reply_with_a_call,
     "a reply to a kept page": _reply_to_a_kept_page,
     "a reply to a captured outcome": _reply_to_a_captured_outcome,
+    "a reply to the payload of an outcome": _reply_to_the_payload_of_an_outcome,
+    "in a chat": _in_a_chat,
     "quoted by the user": _quoted_and_repeated("Can you summarise this?\n\n> {}"),
     "fenced by the user": _quoted_and_repeated("Can you summarise this?\n\n```\n{}\n```"),
     "in a mail": _quoted_and_repeated("What is this?\n\nFrom: Eve <eve@example.com>\nSubject: Hello\n\n{}"),

@@ -23,7 +23,7 @@ from clew.kernel.intake import speaker_in
 from clew.kernel.parts import Parts
 from clew.kernel.quoting import readable
 from clew.storage.protocol import Marking, NewTurn, Place
-from clew.text.echoes import Numbers, Runs, is_same_text, repeats, runs_of, says_same, union
+from clew.text.echoes import READ_CHARS, Numbers, Runs, is_same_text, repeats, runs_of, says_same, union
 from clew.text.printed import is_output
 from clew.text.sentences import split
 from clew.text.speech import own_words, quoted_words
@@ -33,10 +33,15 @@ HEARD_TEXTS = 200
 """The newest untrusted texts of a collection that a reply is compared with."""
 HEARD_RUNS = 200_000
 """The most runs of words of those texts, 8 bytes each."""
-REMEMBERED_RUNS = 4_000_000
-"""The most runs of all collections together."""
+REMEMBERED_RUNS, REMEMBERED_COLLECTIONS = 4_000_000, 128
+"""The most runs of all collections together, and the most collections. The least recently used go first."""
+UNREAD_OUTCOMES = 64
+"""The newest captured outcomes of a collection that no harvest has taken in."""
+_CHARS_A_RUN = 4
 MOST_SOURCES = 8
 """The most sources that the mark of a reply names. A reply with more is shown only on request."""
+PAYLOAD = "payload"
+"""The key in the metadata of a captured outcome."""
 PART_LEFT_OUT = "[words of a text that nobody vouches for left out]"
 _OWN_PARTS = 1024
 _READ_TURNS = 400
@@ -78,11 +83,36 @@ class _Heard:
     def __init__(self) -> None:
         self.until = 0
         self.size = 0
+        self.weight = 0
         self.lock = threading.Lock()
         self._texts: deque[_Source] = deque()
         self._known: Numbers = union([])
         self._loose = 0
         """How many of the newest texts are not among the known runs yet."""
+        self._outcomes: deque[_Source] = deque(maxlen=UNREAD_OUTCOMES)
+        self._unread: deque[tuple[str, str]] = deque(maxlen=UNREAD_OUTCOMES)
+
+    def start_again(self) -> None:
+        self.until = self.size = self._loose = 0
+        self._texts.clear()
+        self._known = union([])
+
+    def weigh(self) -> None:
+        """Notes the memory that it takes, in runs. One takes as much as a few characters."""
+        unread = sum(len(text) for _, text in self._unread) // _CHARS_A_RUN
+        self.weight = self.size + unread + sum(len(outcome.runs) for outcome in self._outcomes)
+
+    def hear_outcome(self, ref: str, text: str) -> None:
+        """Captured, and not in the ledger yet. It is read when a reply follows."""
+        self._unread.append(
+            (ref, text if len(text) <= 2 * READ_CHARS else f"{text[:READ_CHARS]}\n{text[-READ_CHARS:]}")
+        )
+
+    def outcomes(self) -> Iterable[_Source]:
+        while self._unread:
+            ref, text = self._unread.popleft()
+            self._outcomes.append(_Source(ref, Trust.UNTRUSTED, runs_of(text), is_quote=False))
+        return self._outcomes
 
     def hear(self, record: Record) -> None:
         self.until = max(self.until, record.seq)
@@ -123,20 +153,35 @@ class Echoes:
             with heard.lock:
                 self._catch_up(collection, heard)
                 same = heard.find_repeated(reply, just_read=just_read)
+                outcomes = [one for one in heard.outcomes() if one.is_repeated(reply, just_read=just_read)]
+                heard.weigh()
+            yield from outcomes
             for record in self._parts.store.get(collection, list(dict.fromkeys(same))):
                 yield from _Source.read(record.ref, record)  # none if the operator has released it meanwhile
+
+    def hear_outcome(self, collections: Iterable[Collection], id_: str, text: str, payload: object) -> None:
+        """A captured outcome: a reply may follow before a harvest brings it into the ledger."""
+        whole = "\n".join([text, *_texts_in(payload)])
+        for collection in collections:
+            heard = self._of(collection)
+            with heard.lock:
+                heard.hear_outcome(collection.ref(id_), whole)
+                heard.weigh()
 
     def own_part(self, reply: Record, refs: Sequence[str]) -> str:
         """The sentences of a reply that repeat none of these texts; empty where one of the texts is gone."""
         with self._lock:
             if reply.ref in self._own_parts:
                 return self._own_parts[reply.ref]
-        sources = [self._find(ref) for ref in refs]
-        read = [part.runs for source in sources if source is not None for part in _Source.read("", source)]
+        sources = [source for source in map(self._find, refs) if source is not None]
+        if len(sources) < len(refs):  # gone, or not harvested yet
+            return ""
+        read = [part.runs for source in sources for part in _Source.read("", source)]
         known = union([numbers for runs in read for numbers in (runs.all, runs.plain)])
         told = [(sentence, runs_of(sentence)) for sentence in split(readable(reply))]
         own = [sentence for sentence, runs in told if len(runs) and not len(runs.within(known))]
-        text = "" if None in sources or not own else "\n".join([*own, PART_LEFT_OUT])
+        is_known = all("artifact" not in source.metadata for source in sources)
+        text = "" if not (is_known and own) else "\n".join([*own, PART_LEFT_OUT])
         with self._lock:
             self._own_parts[reply.ref] = text
             while len(self._own_parts) > _OWN_PARTS:
@@ -150,14 +195,20 @@ class Echoes:
     def forget(self) -> None:
         """Forgets all texts, so that they are read again: some may now have less trust."""
         with self._lock:
-            self._heard.clear()
             self._own_parts.clear()
+            known = list(self._heard.values())
+        for heard in known:
+            with heard.lock:
+                heard.start_again()
 
     def _of(self, collection: Collection) -> _Heard:
         with self._lock:
             heard = self._heard.setdefault(collection, _Heard())
             self._heard.move_to_end(collection)
-            while len(self._heard) > 1 and sum(known.size for known in self._heard.values()) > REMEMBERED_RUNS:
+            while len(self._heard) > 1 and (
+                len(self._heard) > REMEMBERED_COLLECTIONS
+                or sum(known.weight for known in self._heard.values()) > REMEMBERED_RUNS
+            ):
                 self._heard.popitem(last=False)
         return heard
 
@@ -314,7 +365,16 @@ def _untrusted_part(text: Record | Draft) -> tuple[str, Trust]:
         return quoted_words(text.text), Trust.UNTRUSTED
     if may_enter(text.trust) or text.provenance is Provenance.ASSISTANT_TURN:
         return "", text.trust
-    return text.text, text.trust
+    return "\n".join([text.text, *_texts_in(text.metadata.get(PAYLOAD))]), text.trust
+
+
+def _texts_in(payload: object) -> Iterator[str]:
+    """What a captured outcome holds beside its short text."""
+    if isinstance(payload, str):
+        yield payload
+    elif isinstance(payload, dict | list):
+        for value in payload.values() if isinstance(payload, dict) else payload:
+            yield from _texts_in(value)
 
 
 def _no_more_than(draft: Draft, sources: Sequence[_Source], now_ms: int) -> Draft:

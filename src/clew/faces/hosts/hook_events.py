@@ -147,9 +147,11 @@ def _tool(moment: Moment) -> str:
 
 
 def _stop(moment: Moment) -> str:
-    """Keeps the reply, brings captured tool outcomes into the ledger, and compacts old turns."""
-    moment.keep("assistant", moment.payload.reply)
-    moment.harvest()
+    """Brings captured tool outcomes into the ledger, keeps the reply, which is held against them, and compacts."""
+    try:
+        moment.harvest()
+    finally:
+        moment.keep("assistant", moment.payload.reply)
     moment.compact(force=False)
     return ""
 

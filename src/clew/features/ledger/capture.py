@@ -19,6 +19,7 @@ from clew.features.ledger import artifacts
 from clew.features.ledger import log as capture_log
 from clew.features.ledger.lines import VERSION, Entry, encode, owners_of
 from clew.features.ledger.operations import Capture, Captured, CaptureReceipt, Event
+from clew.kernel.echoes import Echoes
 from clew.kernel.intake import check_json, check_names, check_size, checked_ts, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.services import serves
@@ -49,6 +50,9 @@ def capture(parts: Parts, request: Capture) -> CaptureReceipt:
     written = [_identify(_write(parts, event, now_ms), event.id, seen) for event in request.events]
     contents = [item.content for item in written if item.content is not None]
     file = capture_log.append(parts, [item.entry for item in written], contents)
+    for item in written:
+        payload = item.entry.payload if item.content is None else msgspec.json.decode(item.content)
+        parts.state(Echoes).hear_outcome(owners_of(item.entry), item.entry.id, item.entry.text, payload)
     captured = [Captured(id=item.entry.id, redacted=item.redacted, artifact=item.entry.artifact) for item in written]
     return CaptureReceipt(captured=tuple(captured), file=file)
 
