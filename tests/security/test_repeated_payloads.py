@@ -33,7 +33,7 @@ def texts() -> list[str]:
     text with a fence ends the fence that it is in."""
     fit = [text for text in payloads() if len(text) < MOST_CHARS and "```" not in text]
     whole = [text for text in fit if any(len(runs_of(sentence).all) >= 6 for sentence in split(text))]
-    return whole[:: max(len(whole) // effort(30, 300), 1)]
+    return whole[:: max(len(whole) // effort(20, 80), 1)]
 
 
 # --- the ways in ---------------------------------------------------------------------------------------------

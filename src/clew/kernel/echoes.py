@@ -192,14 +192,20 @@ class Echoes:
         places = readings_of(ref) if "/" in ref.strip("/") else []
         return next((record for name, id_ in places for record in self._parts.store.get(name, [id_])), None)
 
-    def forget(self) -> None:
-        """Forgets all texts, so that they are read again: some may now have less trust."""
+    def read_again(self) -> None:
+        """Stored texts are read again: some may now have less trust."""
         with self._lock:
             self._own_parts.clear()
             known = list(self._heard.values())
         for heard in known:
             with heard.lock:
                 heard.start_again()
+
+    def forget(self) -> None:
+        """Forgets all texts; those that are stored are read again."""
+        with self._lock:
+            self._own_parts.clear()
+            self._heard.clear()
 
     def _of(self, collection: Collection) -> _Heard:
         with self._lock:

@@ -89,7 +89,7 @@ def review(parts: Parts, request: Review) -> ReviewReceipt:
     parts.store.mark([_marking(record, trust, mark, now_ms), *plan.markings(now_ms)])
     if late := _Plan(Derivation(parts), record, trust).markings(now_ms):
         parts.store.mark(late)
-    parts.state(Echoes).forget()
+    parts.state(Echoes).read_again()
     return ReviewReceipt(ref=record.ref, before=record.trust.value, trust=trust.value, affected=tuple(plan.affected()))
 
 

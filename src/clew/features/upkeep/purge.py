@@ -34,6 +34,7 @@ from clew.features.upkeep import later_lines
 from clew.features.upkeep.later_lines import LaterLines, LogEnd
 from clew.features.upkeep.operations import ListPurges, PurgeEntryView, PurgeList, PurgeReceipt
 from clew.features.upkeep.operations import Purge as PurgeRequest
+from clew.kernel.echoes import Echoes
 from clew.kernel.intake import SOURCE_URL, check_size, policy_of
 from clew.kernel.parts import Parts
 from clew.kernel.queue import Pace, Worker
@@ -99,6 +100,7 @@ def purge(parts: Parts, request: PurgeRequest) -> PurgeReceipt:
         raise
     with _alone(parts):
         purged, lines = _carry_out(parts, _keep_order(parts, order, log_end))
+    parts.state(Echoes).forget()
     parts.store.scrub()
     return _receipt(order, purged, capture_lines=lines, dry_run=False)
 
