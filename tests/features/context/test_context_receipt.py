@@ -213,7 +213,7 @@ PARTS = {
     "rules": (Library, "current", "authored text was not read anew"),
     "store": ("store", "touch", "uses were not counted"),
     "question": (assembling, "prepare", "nothing was recalled"),
-    "guidance": (guided, "best", "no guidance was recalled"),
+    "guidance": (guided, "search", "no guidance was recalled"),
     "recall": (assembling, "find_fitting", "nothing was recalled"),
     "index": ("indexes", "current", "no guidance was recalled"),
 }

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clew.core.collections import Collection
-from clew.core.ranking import SIMILARITY_ALONE
+from clew.core.ranking import RECENCY_DECAYS, SIMILARITY_ALONE
 from clew.features.context.operations import LeftOut
 from clew.features.guidance.marking import MAX_STANDING
 from clew.features.guidance.service import Piece, standing
-from clew.index.search import Query
+from clew.index.search import Query, search
 from clew.kernel.parts import Parts
-from clew.kernel.search import Found, best, unsought
+from clew.kernel.search import Found, unsought
 
 MAX_CANDIDATES = 100
 """Pieces that compete for the reserve; more do not fit any usual one."""
@@ -43,7 +43,7 @@ def find_guidance(
         pieces = standing(parts, names)
         if not pieces:
             return Guided()
-        near = _nearest(parts, query, names, exclude)
+        near = _nearest(parts, query, names, pieces)
     shown = {f"{name}/{id_}" for name, ids in exclude.items() for id_ in ids}
     holding = [piece for piece in pieces if piece.superseded_by is None]
     wanted = [piece for piece in holding if piece.record.ref not in shown and piece.record.text not in said]
@@ -59,13 +59,19 @@ def find_guidance(
 
 
 def _nearest(
-    parts: Parts, query: Query | None, names: Sequence[Collection], exclude: Mapping[Collection, Sequence[str]]
+    parts: Parts, query: Query | None, names: Sequence[Collection], pieces: Sequence[Piece]
 ) -> dict[str, Found]:
-    """By reference, how near each piece is to the question."""
+    """By reference, how near each piece is to the question. The pieces are read already, so no record is read again."""
     if query is None:
         return {}
     alike = replace(query, weights=SIMILARITY_ALONE)
-    return {item.ref: item for item in best(parts, alike, names, MAX_STANDING, exclude=exclude, repeats=True)}
+    candidates = {}
+    for name in names:
+        with parts.indexes.current(name) as index:
+            near = search(index, alike, name.scope, RECENCY_DECAYS[name.scope], MAX_STANDING)
+        candidates.update({(name, candidate.seq): candidate for candidate in near})
+    records = [(piece.record, candidates.get((piece.record.collection, piece.record.seq))) for piece in pieces]
+    return {record.ref: Found(record, near, near.score) for record, near in records if near is not None}
 
 
 def _rank(piece: Piece, near: Mapping[str, Found]) -> tuple[bool, float]:
