@@ -16,8 +16,8 @@ from pathlib import Path
 from bench.echoes import payloads
 from bench.usefulness.labels import Data, rows_of
 from bench.usefulness.turns import READERS, user_turns
-from clew.text.handed_over import handed_over
 from clew.text.speech import own_words
+from clew.text.speech.handed_over import handed_over
 
 FORMS = {
     "behind a quote mark": ("Can you summarise this?\n\n> {}", "> {}\n\nIs that so?"),

@@ -24,9 +24,9 @@ from clew.kernel.parts import Parts
 from clew.kernel.quoting import readable
 from clew.storage.protocol import Marking, NewTurn, Place
 from clew.text.echoes import READ_CHARS, Numbers, Runs, is_same_text, repeats, runs_of, says_same, union
-from clew.text.printed import is_output
 from clew.text.sentences import split
 from clew.text.speech import own_words, quoted_words
+from clew.text.speech.printed import is_output
 from clew.text.terms import analyse_query
 
 HEARD_TEXTS = 200

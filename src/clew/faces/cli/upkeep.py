@@ -134,7 +134,7 @@ def _print_copies(outcome: dict[str, Any]) -> None:
 
 def _print_receipt(receipt: PurgeReceipt) -> None:
     if receipt.records == receipt.capture_lines == 0:
-        print_note("nothing to purge")
+        print_note("nothing to purge" if receipt.dry_run else "nothing to purge; what was deleted earlier is erased")
         return
     click.echo("would remove:" if receipt.dry_run else f"removed (purge {receipt.id}):")
     figures = {label: getattr(receipt, name) for name, label in _FIGURES.items()}

@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TypeAlias
 
-from clew.text.handed_over import Span, handed_over
-from clew.text.printed import is_output
+from clew.text.speech.handed_over import Span, handed_over
+from clew.text.speech.printed import is_output
 
 ATTACHED = re.compile(
     r"'/[^'\n]{1,300}\.(?:png|jpe?g|gif|webp|heic|pdf|mov|mp4)'"

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, takewhile
 from typing import TypeAlias
 
-from clew.text import handing_words as words
-from clew.text.printed import is_output
+from clew.text.speech import handing_words as words
+from clew.text.speech.printed import is_output
 
 Span: TypeAlias = tuple[int, int]
 
