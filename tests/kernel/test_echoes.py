@@ -182,6 +182,15 @@ def test_another_session_sees_a_reply_without_what_it_repeats(memory: Memory) ->
     assert "4471" in memory.call(Pack(query=QUERY, user_id="u", untrusted=True)).bundle_text
 
 
+def test_what_a_reply_did_is_shown_whole_or_not_at_all(memory: Memory) -> None:
+    call = "[calls bash]\ncommand: git add . && git commit -m 'Pay the invoices of Kestrel by hand'"
+    reply_to(memory, f"{OWN} It says: {PAGE}\n\n{call}")
+    shown = memory.call(Pack(query=QUERY, user_id="u")).bundle_text
+    assert "paid by hand" in shown
+    assert "[did: ran git add . && git commit" in shown
+    assert "by…]" in shown, "the whole line, which ends with its bracket"
+
+
 def test_a_reply_to_a_text_that_is_gone_is_not_shown_in_part(memory: Memory) -> None:
     record = reply_to(memory, f"I read it. {OWN} It says: {PAGE}")
     memory.purge(ref="session_raw:then/page")

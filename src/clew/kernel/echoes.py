@@ -21,7 +21,7 @@ from clew.core.ranking import SIMILARITY_ALONE
 from clew.index.search import Query, search
 from clew.kernel.intake import speaker_in
 from clew.kernel.parts import Parts
-from clew.kernel.quoting import readable
+from clew.kernel.quoting import DEEDS, readable
 from clew.storage.protocol import Marking, NewTurn, Place
 from clew.text.echoes import READ_CHARS, Numbers, Runs, is_same_text, repeats, runs_of, says_same, union
 from clew.text.sentences import split
@@ -178,7 +178,8 @@ class Echoes:
             return ""
         read = [part.runs for source in sources for part in _Source.read("", source)]
         known = union([numbers for runs in read for numbers in (runs.all, runs.plain)])
-        told = [(sentence, runs_of(sentence)) for sentence in split(readable(reply))]
+        words, mark, deeds = readable(reply).partition(DEEDS)  # its deeds are shown all or not at all
+        told = [(sentence, runs_of(sentence)) for sentence in [*split(words), *([mark + deeds] if mark else [])]]
         own = [sentence for sentence, runs in told if len(runs) and not len(runs.within(known))]
         is_known = all("artifact" not in source.metadata for source in sources)
         text = "" if not (is_known and own) else "\n".join([*own, PART_LEFT_OUT])

@@ -16,6 +16,8 @@ from clew.text.speech import own_words, quoted_words
 
 MAX_WHO_CHARS = 80
 """Bounds a speaker's name, which a client may choose freely."""
+DEEDS = "[did: "
+"""Begins what an assistant did, behind its words."""
 _RECENT_MS = 2 * 24 * 60 * 60 * 1000
 
 
@@ -65,7 +67,7 @@ def _with_deeds(text: str) -> str:
     if not made:
         return text
     did = calls.tell([calls.Step(call, "", failed=False, places=()) for call in made])
-    return f"{calls.speech(text)}\n[did: {did}]".strip()
+    return f"{calls.speech(text)}\n{DEEDS}{did}]".strip()
 
 
 def _without_quotes(text: str) -> str:
